@@ -48,6 +48,7 @@ function(trainyard_cuda_library target)
 
   add_library(${target} SHARED EXCLUDE_FROM_ALL
     library/library.cpp library/check.cpp library/device_backend.cpp library/device_memory.cpp library/convolution.cpp library/device_time.cpp
+    library/fused_bench.cpp
     library/engines.cpp
     library/nccl_api.cpp library/nccl_collectives.cpp library/nvjpeg_api.cpp library/nvjpeg_decoder.cpp library/recording.cpp
     library/runtime_library.cpp library/stream_sends.cpp library/uploads.cpp
@@ -56,7 +57,8 @@ function(trainyard_cuda_library target)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME trainer_cuda LIBRARY_OUTPUT_DIRECTORY "${LIBRARY_FOLDER}"
     CXX_VISIBILITY_PRESET hidden)
   set_target_properties(tensor PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_compile_definitions(${target} PRIVATE TRAINYARD_CUDA_ABI="${TRAINYARD_CUDA_ABI}" TRAINYARD_CUDA_TARGETS="${targets}")
+  target_compile_definitions(${target} PRIVATE TRAINYARD_CUDA_ABI="${TRAINYARD_CUDA_ABI}" TRAINYARD_CUDA_TARGETS="${targets}"
+    TRAINYARD_CUDA_KERNELS="${TRAINYARD_CUDA_KERNELS} ${LIBRARY_TOOLKIT}")
   target_link_libraries(${target} PRIVATE cuda_ops)
   trainyard_link_cuda(${target} "${LIBRARY_KIT}" "${LIBRARY_TOOLKIT}")
   target_link_options(${target} PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/library/exports.map" -Wl,-s)

@@ -66,6 +66,7 @@ function compilerArguments() {
     '-DTRAINYARD_FIXTURES=""',
     '-DTRAINYARD_CUDA_ABI=""',
     '-DTRAINYARD_CUDA_TARGETS="sm_90"',
+    '-DTRAINYARD_CUDA_KERNELS=""',
   ];
 }
 

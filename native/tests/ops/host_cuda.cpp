@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
+#include "trainer/ops/cuda/fused/tiling_choice.h"
 #include "trainer/ops/cuda/ops_backend.h"
 #include "trainer/ops/cuda/pointwise_convolution.h"
 #include "trainer/ops/cuda/sends.h"
@@ -245,7 +246,7 @@ class HostCuda final : public cuda::OpsBackend {
     device_.plan_convolution = [this](const Conv2dParams& params) {
       std::unique_ptr<cuda::ConvolutionPlans> plans = std::make_unique<HostConvolution>(params, tape_);
       if (apart_) return plans;
-      return cuda::with_pointwise_sums(device_.launcher, kProcessors, params, std::move(plans));
+      return cuda::with_pointwise_kernels(device_.launcher, kProcessors, params, std::move(plans), tilings_.get());
     };
     std::vector<std::unique_ptr<cuda::SendPlace>> places;
     places.push_back(std::make_unique<HostPlace>());
@@ -260,6 +261,10 @@ class HostCuda final : public cuda::OpsBackend {
     tape_.forwards = kernels.forwards;
     tape_.dry = static_cast<bool>(kernels.counted);
     counted_ = std::move(kernels.counted);
+    tape_.spoil = std::move(kernels.spoil);
+    if (!kernels.fused) return;
+    fused_ = kernels.fused(device_, kProcessors);
+    tilings_ = cuda::make_tiling_chooser(*fused_);
   }
   std::string name() const override { return "cuda arithmetic on the host"; }
   std::unique_ptr<BatchNormPairOp> make_batch_norm_pair(const BatchNormPairParams& params) override {
@@ -318,6 +323,8 @@ class HostCuda final : public cuda::OpsBackend {
   Tape tape_;
   bool apart_ = false;
   std::function<void(const Tape::Counted&)> counted_;
+  std::unique_ptr<cuda::FusedKernels> fused_;
+  std::unique_ptr<cuda::TilingChooser> tilings_;
   std::shared_ptr<MemoryFigures> figures_;
   HostGroups groups_;
   Recorded own_;

@@ -7,6 +7,7 @@
 
 #include "tests/ops/tape.h"
 #include "trainer/ops/contract/backend.h"
+#include "trainer/ops/cuda/fused/fused_kernels.h"
 
 namespace trainyard::test {
 
@@ -23,6 +24,11 @@ struct HostKernels {
   /// Where set, kernels are only counted: their numbers are never made. Called with the count so
   /// far whenever the host waits for them.
   std::function<void(const Tape::Counted&)> counted{};
+  /// Tape::spoil.
+  std::function<void(const WrittenProduct&)> spoil{};
+  /// Where set, how fused kernels are chosen, once the device is there; else by their tables,
+  /// without a check.
+  std::function<std::unique_ptr<cuda::FusedKernels>(const cuda::Device& device, unsigned processors)> fused{};
 };
 std::unique_ptr<Backend> make_host_cuda_with(HostKernels kernels);
 

@@ -47,15 +47,24 @@ struct Product {
     shape.fp16 ? body(Float16{}) : body(BFloat16{});
   }
 
+  struct Written {
+    void* d;
+    float* sums;
+  };
   /// tensors: that are read and written beside the product's factors, d among them.
-  void run(const Launcher& launcher, const char* name, size_t tensors, size_t sums, size_t bits,
+  void run(const Launcher& launcher, const char* name, const Written& written, size_t tensors, size_t sums, size_t bits,
            const std::function<void()>& body) const {
     const size_t numbers = size_t{shape.rows} * shape.columns;
     const size_t factors = (size_t{shape.rows} + shape.columns) * shape.inner;
     const size_t bytes = (factors + tensors * numbers) * sizeof(BFloat16) + bits * numbers / 8 +
                          sums * sizeof(float) * sums_rows() * shape.columns;
     test::Tape* tape = test::Tape::of(launcher);
-    tape != nullptr ? tape->run(body, name, bytes) : body();
+    if (tape == nullptr) return body();
+    const auto spoiled = [=, *this] {
+      body();
+      if (tape->spoil) tape->spoil({tiling, shape, processors, static_cast<BFloat16*>(written.d), written.sums});
+    };
+    tape->run(spoiled, name, bytes);
   }
 };
 
@@ -64,7 +73,7 @@ struct Product {
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums) {
   const Product product{tiling, shape, processors, a, b};
-  product.run(launcher, "convolution: forward with sums", 1, 2, 0, [=] {
+  product.run(launcher, "convolution: forward with sums", {d, sums}, 1, 2, 0, [=] {
     const size_t all = product.sums_rows() * product.shape.columns;
     std::fill(sums, sums + 2 * all, 0.0F);
     product.with_type([&]<class T>(T) {
@@ -86,7 +95,7 @@ void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling
   const Product product{tiling, shape, processors, a, b};
   const bool adds = end.kind != GradientEndKind::inner;
   const char* name = adds ? "convolution: gradient of a block" : "convolution: gradient of a batch norm";
-  product.run(launcher, name, end.norms() + (adds ? 2 : 1), 1 + end.norms(), adds ? 1 : 0, [=] {
+  product.run(launcher, name, {g, sums}, end.norms() + (adds ? 2 : 1), 1 + end.norms(), adds ? 1 : 0, [=] {
     const size_t all = product.sums_rows() * product.shape.columns;
     std::fill(sums, sums + (1 + end.norms()) * all, 0.0F);
     product.with_type([&]<class T>(T) {

@@ -8,8 +8,19 @@
 #include <vector>
 
 #include "trainer/ops/cuda/launch.h"
+#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/tensor/dtype.h"
 
 namespace trainyard::test {
+
+/// What one of our products has written.
+struct WrittenProduct {
+  const cuda::PointwiseTiling& tiling;
+  const cuda::PointwiseShape& shape;
+  unsigned processors;
+  BFloat16* d;  ///< or fp16, as the shape says; g, where it is a gradient
+  float* sums;
+};
 
 class Tape {
  public:
@@ -19,6 +30,9 @@ class Tape {
   bool forwards = false;
   /// nullptr: kernels run at once.
   static Tape* of(const cuda::Launcher& launcher) { return reinterpret_cast<Tape*>(launcher.stream); }
+
+  /// Where set, changes what our products write: a device on which their kernel computes wrongly.
+  std::function<void(const WrittenProduct&)> spoil{};
 
   /// Whether kernels are only counted: their numbers are never there then.
   bool dry = false;

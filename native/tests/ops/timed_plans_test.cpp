@@ -91,7 +91,8 @@ TEST_F(Timed, AChoiceIsTheSameAtTheNextStart) {
             "end\t1\n");
   EXPECT_TRUE(said_.empty());
   EXPECT_TRUE(
-      next.summary().starts_with("0 of cuDNN's plans were chosen by time in 0.0 s, 1 as they were chosen before"))
+      next.summary().starts_with("0 choices of a convolution's kernel (cuDNN's plan of a pass, or our kernel in its "
+                                 "place) were made by time in 0.0 s, 1 as they were made before"))
       << next.summary();
   EXPECT_NE(next.summary().find(file().string()), std::string::npos) << next.summary();
 }

@@ -29,9 +29,9 @@ void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs) {
 void add_tune_flag(CLI::App& command, std::string& tune) {
   command
       .add_option("--tune", tune,
-                  "on a GPU: how cuDNN's plan of each convolution is chosen. none: by cuDNN's heuristics; fast: the "
-                  "fastest of their best few, measured at the start; full: of all of them. What was chosen is kept for "
-                  "the next start")
+                  "on a GPU: how the kernel of each convolution is chosen. none: by cuDNN's heuristics, and by a "
+                  "fixed table for Trainyard's own kernels; fast: the fastest of the best few, measured at the start; "
+                  "full: of all of them. What was chosen is kept for the next start")
       ->check(CLI::IsMember(tune_names()))
       ->capture_default_str();
 }

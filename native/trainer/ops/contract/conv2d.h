@@ -91,8 +91,9 @@ class Conv2dOp {
   }
   /// dx = d(loss)/dx, overwritten. `weights` is packed for backward, or plain.
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
-  /// Rows of the sums that backward_data_to_end() writes; 0 where it cannot.
-  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) const { return 0; }
+  /// Rows of the sums that backward_data_to_end() writes; 0 where it cannot, or is not worth while. An
+  /// op may measure when it is asked.
+  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) { return 0; }
   /// backward_data() and the end of the gradient: g, overwritten, may lie where `more` lies.
   /// `transposed`: the weights as [in, out] of the input's type (PackedWeights::transposed). Only
   /// with end_sums_rows(end.kind) > 0.

@@ -63,7 +63,7 @@ class CudaConv2d final : public Conv2dOp {
     plans_->backward_data(dy, weights, dx, scratch);
   }
 
-  unsigned end_sums_rows(GradientEndKind kind) const override {
+  unsigned end_sums_rows(GradientEndKind kind) override {
     return device_.plain_kernels ? 0 : plans_->end_sums_rows(kind);
   }
   void backward_data_to_end(const void* dy, const void* transposed, const GradientEnd& end, void* g) override {

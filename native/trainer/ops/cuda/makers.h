@@ -44,7 +44,7 @@ class ConvolutionPlans {
     forward(x, weights, y, scratch);
   }
   virtual void backward_data(const void* dy, const void* weights, void* dx, void* scratch) = 0;
-  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) const { return 0; }
+  virtual unsigned end_sums_rows(GradientEndKind /*kind*/) { return 0; }
   virtual void backward_data_to_end(const void* /*dy*/, const void* /*transposed*/, const GradientEnd& /*end*/,
                                     void* /*g*/) {}
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;

@@ -1,6 +1,5 @@
 #include "trainer/ops/cuda/pointwise_convolution.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -9,31 +8,7 @@ namespace trainyard::cuda {
 
 namespace {
 
-constexpr std::array kKinds{GradientEndKind::inner, GradientEndKind::block, GradientEndKind::pair};
-
-/// The products of a convolution, and how each is cut; nullptr where it has no kernel.
-struct PointwiseProducts {
-  PointwiseShape forward, gradient;
-  const PointwiseTiling* sums = nullptr;                     ///< forward
-  std::array<const PointwiseTiling*, kKinds.size()> ends{};  ///< of the gradient, by its end
-
-  static PointwiseProducts of(const Conv2dParams& params, const PointwiseShape& forward, unsigned processors) {
-    PointwiseProducts products{forward, {forward.rows, forward.inner, forward.columns, forward.fp16}};
-    if (!params.training) return products;
-    products.sums = pointwise_tiling(forward, processors);
-    if (!params.input_gradient) return products;
-    for (const GradientEndKind kind : kKinds) {
-      products.ends.at(static_cast<size_t>(kind)) = gradient_tiling(products.gradient, kind, processors);
-    }
-    return products;
-  }
-  const PointwiseTiling* end(GradientEndKind kind) const { return ends.at(static_cast<size_t>(kind)); }
-  bool any() const {
-    return sums != nullptr || std::ranges::any_of(ends, [](const auto* tiling) { return tiling != nullptr; });
-  }
-};
-
-constexpr std::array kEnds{"a batch norm", "a block", "a block with projection"};  // by kind
+constexpr std::array kEnds{"a batch norm", "a block", "a block with projection"};  // by GradientEndKind
 
 std::string name_of(const PointwiseTiling& tiling) {
   return std::to_string(tiling.rows) + "x" + std::to_string(tiling.columns);
@@ -41,18 +16,26 @@ std::string name_of(const PointwiseTiling& tiling) {
 
 class PointwiseConvolution final : public ConvolutionPlans {
  public:
-  PointwiseConvolution(const Launcher& launcher, unsigned processors, const PointwiseProducts& products,
-                       std::unique_ptr<ConvolutionPlans> plans)
-      : launcher_(launcher), processors_(processors), products_(products), plans_(std::move(plans)) {}
+  PointwiseConvolution(const Launcher& launcher, unsigned processors, const Conv2dParams& params,
+                       const PointwiseShape& shape, std::unique_ptr<ConvolutionPlans> plans, TilingChooser* chooser)
+      : launcher_(launcher),
+        processors_(processors),
+        params_(params),
+        shape_(shape),
+        gradient_shape_{shape.rows, shape.inner, shape.columns, shape.fp16},
+        plans_(std::move(plans)),
+        chooser_(chooser),
+        sums_(pointwise_tiling(shape, processors)) {
+    if (sums_ != nullptr && chooser != nullptr) sums_ = chooser->forward(params, shape, *plans_);
+  }
 
   std::string description() const override {
     std::string text = plans_->description();
-    if (products_.sums != nullptr) text += ", forward with sums by our kernel of " + name_of(*products_.sums);
-    for (const GradientEndKind kind : kKinds) {
-      const PointwiseTiling* tiling = products_.end(kind);
+    if (sums_ != nullptr) text += ", forward with sums by our kernel of " + name_of(*sums_);
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const PointwiseTiling* tiling = ends_.at(i).value_or(nullptr);
       if (tiling == nullptr) continue;
-      text += std::string(", data to the end of ") + kEnds.at(static_cast<size_t>(kind)) + " by our kernel of " +
-              name_of(*tiling);
+      text += std::string(", data to the end of ") + kEnds.at(i) + " by our kernel of " + name_of(*tiling);
     }
     return text;
   }
@@ -63,39 +46,46 @@ class PointwiseConvolution final : public ConvolutionPlans {
   void forward(const void* x, const void* weights, void* y, void* scratch) override {
     plans_->forward(x, weights, y, scratch);
   }
-  unsigned sums_rows() const override {
-    return products_.sums == nullptr ? 0 : products_.sums->sums_rows(products_.forward, processors_);
-  }
+  unsigned sums_rows() const override { return sums_ == nullptr ? 0 : sums_->sums_rows(shape_, processors_); }
   void forward_with_sums(const void* x, const void* weights, void* y, void* /*scratch*/, float* sums) override {
-    multiply_pointwise(launcher_, *products_.sums, products_.forward, processors_, x, weights, y, sums);
+    multiply_pointwise(launcher_, *sums_, shape_, processors_, x, weights, y, sums);
   }
   void backward_data(const void* dy, const void* weights, void* dx, void* scratch) override {
     plans_->backward_data(dy, weights, dx, scratch);
   }
-  unsigned end_sums_rows(GradientEndKind kind) const override {
-    const PointwiseTiling* tiling = products_.end(kind);
-    return tiling == nullptr ? 0 : tiling->sums_rows(products_.gradient, processors_);
+  unsigned end_sums_rows(GradientEndKind kind) override {
+    const PointwiseTiling* tiling = end(kind);
+    return tiling == nullptr ? 0 : tiling->sums_rows(gradient_shape_, processors_);
   }
   void backward_data_to_end(const void* dy, const void* transposed, const GradientEnd& end, void* g) override {
-    const PointwiseEnd made{.kind = end.kind,
-                            .more = end.more,
-                            .passed = end.mask.passed,
-                            .x = {end.x[0], end.x[1]},
-                            .mean = {end.mask.mean[0], end.mask.mean[1]},
-                            .scale = end.mask.scale,
-                            .beta = end.mask.beta};
-    multiply_pointwise_gradient(launcher_, *products_.end(end.kind), products_.gradient, processors_, dy, transposed,
-                                made, g, end.sums);
+    multiply_pointwise_gradient(launcher_, *this->end(end.kind), gradient_shape_, processors_, dy, transposed,
+                                pointwise_end(end), g, end.sums);
   }
   void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
     plans_->backward_weights(x, dy, dw, scratch);
   }
 
  private:
+  /// Chosen when it is first asked for: a convolution has one kind of end in a network.
+  const PointwiseTiling* end(GradientEndKind kind) {
+    auto& known = ends_.at(static_cast<size_t>(kind));
+    if (!known) {
+      known = params_.input_gradient ? gradient_tiling(gradient_shape_, kind, processors_) : nullptr;
+      if (*known != nullptr && chooser_ != nullptr) {
+        known = chooser_->gradient(params_, gradient_shape_, kind, *plans_);
+      }
+    }
+    return *known;
+  }
+
   const Launcher& launcher_;
   unsigned processors_;
-  PointwiseProducts products_;
+  Conv2dParams params_;
+  PointwiseShape shape_, gradient_shape_;
   std::unique_ptr<ConvolutionPlans> plans_;
+  TilingChooser* chooser_;
+  const PointwiseTiling* sums_;                                             // of forward
+  std::array<std::optional<const PointwiseTiling*>, kEnds.size()> ends_{};  // by kind
 };
 
 }  // namespace
@@ -108,14 +98,23 @@ std::optional<PointwiseShape> pointwise_shape(const Conv2dParams& p) {
                         inner, p.input.dtype == DType::f16};
 }
 
-std::unique_ptr<ConvolutionPlans> with_pointwise_sums(const Launcher& launcher, unsigned processors,
-                                                      const Conv2dParams& params,
-                                                      std::unique_ptr<ConvolutionPlans> plans) {
+PointwiseEnd pointwise_end(const GradientEnd& end) {
+  return {.kind = end.kind,
+          .more = end.more,
+          .passed = end.mask.passed,
+          .x = {end.x[0], end.x[1]},
+          .mean = {end.mask.mean[0], end.mask.mean[1]},
+          .scale = end.mask.scale,
+          .beta = end.mask.beta};
+}
+
+std::unique_ptr<ConvolutionPlans> with_pointwise_kernels(const Launcher& launcher, unsigned processors,
+                                                         const Conv2dParams& params,
+                                                         std::unique_ptr<ConvolutionPlans> plans,
+                                                         TilingChooser* chooser) {
   const auto shape = pointwise_shape(params);
-  if (!shape) return plans;
-  const auto products = PointwiseProducts::of(params, *shape, processors);
-  if (!products.any()) return plans;
-  return std::make_unique<PointwiseConvolution>(launcher, processors, products, std::move(plans));
+  if (!shape || !params.training) return plans;
+  return std::make_unique<PointwiseConvolution>(launcher, processors, params, *shape, std::move(plans), chooser);
 }
 
 }  // namespace trainyard::cuda

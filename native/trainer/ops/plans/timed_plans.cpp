@@ -93,8 +93,11 @@ PlanFile& TimedPlans::file_of(const PlanQuestion& question) {
 std::string TimedPlans::summary() const {
   std::array<char, 32> took{};
   std::snprintf(took.data(), took.size(), "%.1f s", seconds_);
-  std::string text = std::to_string(timed_.size()) + " of cuDNN's plans were chosen by time in " + took.data() + ", " +
-                     std::to_string(remembered_.size()) + " as they were chosen before";
+  std::string text =
+      std::to_string(timed_.size()) +
+      " choices of a convolution's kernel (cuDNN's plan of a pass, or our kernel in its place) were made "
+      "by time in " +
+      took.data() + ", " + std::to_string(remembered_.size()) + " as they were made before";
   if (!not_timed_.empty()) {
     text += ", " + std::to_string(not_timed_.size()) +
             " by cuDNN alone, since nothing could be measured (too little memory?)";
@@ -109,7 +112,7 @@ std::vector<std::string> tune_names() { return {"none", "fast", "full"}; }
 
 void check_tune(const std::string& tune, const std::string& device) {
   if (tune == "none" || device == "cuda") return;
-  throw Error(Exit::usage, "--tune is about cuDNN's plans, and --device " + device +
+  throw Error(Exit::usage, "--tune is about the kernels of a GPU, and --device " + device +
                                " has none. Leave it out, or use --device cuda");
 }
 
@@ -119,7 +122,8 @@ std::unique_ptr<TimedPlans> make_timed_plans(const std::string& tune) {
     throw Error(Exit::usage, "--tune " + tune + " is not known. Use none, fast or full");
   }
   return std::make_unique<TimedPlans>(tune, tune == "fast" ? kFew : kMany, cache_folder(), [](const std::string& line) {
-    std::fprintf(stderr, "trainer: warning: cuDNN's plans are measured again at the next start: %s\n", line.c_str());
+    std::fprintf(stderr, "trainer: warning: convolutions' kernels are measured again at the next start: %s\n",
+                 line.c_str());
   });
 }
 

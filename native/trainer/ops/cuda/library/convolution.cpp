@@ -195,11 +195,8 @@ Plan make_plan(const ConvolutionPlanner& planner, const Conv2dParams& p, Pass pa
     plan = choose_plan(launcher, target, graph, arithmetic);
   } else {
     Stage stage(planner, p);
-    const size_t version = cudnnGetVersion();
-    const std::string library = "cuDNN " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
-                                "." + std::to_string(version % 100);
     const Tuning tuning{*planner.chooser,
-                        {planner.device, library, work_of(p, pass, planner.tf32)},
+                        {planner.device, dnn_name(), work_of(p, pass, planner.tf32)},
                         [&](const std::vector<Plan>& plans, size_t one) { return stage.time(plans, one); }};
     plan = tuned_plan(launcher, target, graph, arithmetic, tuning);
   }
@@ -278,6 +275,12 @@ Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, con
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
   graph.finalize();
   return graph;
+}
+
+std::string dnn_name() {
+  const size_t version = cudnnGetVersion();
+  return "cuDNN " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 std::unique_ptr<ConvolutionPlans> plan_convolution(const ConvolutionPlanner& planner, const Conv2dParams& params) {

@@ -24,6 +24,9 @@ struct ConvolutionPlanner {
   std::string device;              ///< under which the chooser keeps plans
 };
 
+/// "cuDNN 9.19.0": under which a chooser keeps plans.
+std::string dnn_name();
+
 /// Fails where cuDNN has no engine that computes it in params.input.dtype and the same way every
 /// time.
 std::unique_ptr<ConvolutionPlans> plan_convolution(const ConvolutionPlanner& planner, const Conv2dParams& params);

@@ -1,12 +1,15 @@
 #include "trainer/ops/cuda/library/device_backend.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "trainer/ops/cuda/fused/tiling_choice.h"
 #include "trainer/ops/cuda/library/convolution.h"
 #include "trainer/ops/cuda/library/device_memory.h"
+#include "trainer/ops/cuda/library/fused_bench.h"
 #include "trainer/ops/cuda/library/handles.h"
 #include "trainer/ops/cuda/library/nccl_api.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
@@ -28,9 +31,6 @@ class DeviceBackend final : public OpsBackend {
     check(launcher_, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     // TF32 and bf16 came with Ampere.
     ampere_ = properties.major >= 8;
-    if (properties.major == 9 && properties.minor == 0) {
-      pointwise_processors_ = static_cast<unsigned>(properties.multiProcessorCount);
-    }
     name_ = "cuda:" + std::to_string(device) + " " + properties.name;
     stream_ = make_stream(launcher_);
     launcher_.stream = stream_.get();
@@ -48,10 +48,22 @@ class DeviceBackend final : public OpsBackend {
     device_.multiply = [this](const Product& p) { multiply(p); };
     const std::string model =
         std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) + " multiprocessors";
+    if (properties.major == 9 && properties.minor == 0) {
+      fused_ = std::make_unique<FusedKernels>(FusedKernels{
+          device_,
+          static_cast<unsigned>(properties.multiProcessorCount),
+          plans,
+          model,
+          dnn_name(),
+          TRAINYARD_CUDA_KERNELS,
+          [this] { return make_fused_bench(launcher_); },
+          {name_, [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); }}});
+      tilings_ = make_tiling_chooser(*fused_);
+    }
     device_.plan_convolution = [this, plans, model](const Conv2dParams& p) {
       auto made = plan_convolution({launcher_, dnn_.get(), tf32_, plans, model}, p);
-      return pointwise_processors_ > 0 ? with_pointwise_sums(launcher_, pointwise_processors_, p, std::move(made))
-                                       : std::move(made);
+      if (!fused_) return made;
+      return with_pointwise_kernels(launcher_, fused_->processors, p, std::move(made), tilings_.get());
     };
     device_.make_uploads = [this](size_t bytes) { return make_stream_uploads(launcher_, *this, bytes); };
   }
@@ -155,7 +167,8 @@ class DeviceBackend final : public OpsBackend {
   Launcher launcher_;
   std::string name_;
   bool ampere_ = false, tf32_ = false;
-  unsigned pointwise_processors_ = 0;  ///< multiprocessors that run our products; 0: none does
+  std::unique_ptr<FusedKernels> fused_;  ///< nullptr: the device runs none of them
+  std::unique_ptr<TilingChooser> tilings_;
   std::shared_ptr<Ledger> ledger_ = std::make_shared<Ledger>();
   Stream stream_;
   std::unique_ptr<Sends> sends_;

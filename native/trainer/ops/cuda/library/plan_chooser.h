@@ -1,5 +1,6 @@
-// Who decides which of cuDNN's plans does a piece of work: the trainer, which knows what was chosen
-// before. The library says what there is to choose from, and measures it.
+// Who decides which of cuDNN's plans, or which of our kernels, does a piece of work: the trainer,
+// which knows what was chosen before. The library says what there is to choose from, and measures
+// it.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -9,7 +10,7 @@
 
 namespace trainyard {
 
-/// A piece of work for which cuDNN offers several plans. No text has a tab or a line's end.
+/// A piece of work for which there are several kernels. No text has a tab or a line's end.
 struct PlanQuestion {
   std::string device;   ///< "NVIDIA H100 80GB HBM3, 132 multiprocessors"
   std::string library;  ///< "cuDNN 9.19.0"
@@ -27,7 +28,7 @@ class PlanChooser {
   virtual size_t most_candidates() const = 0;
   /// The candidate that was chosen for it before; "" for none.
   virtual std::string chosen(const PlanQuestion& question) = 0;
-  /// Which of the candidates (one at least; cuDNN's heuristics' order) is taken.
+  /// Which of the candidates (one at least; the first is taken where they are as fast) is taken.
   virtual size_t choose(const PlanQuestion& question, const std::vector<std::string>& candidates,
                         const PlanTimer& milliseconds) = 0;
 };
