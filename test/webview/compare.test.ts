@@ -97,9 +97,9 @@ test('curves stand over steps, epochs or hours, have tables, and can be left out
   await card.getByRole('button', { name: 'Table' }).click();
   expect(await card.locator('thead th').allInnerTexts()).toEqual(['epochs', 'birds-0', 'birds-1', 'birds-2']);
   await page.getByRole('button', { name: 'hours' }).click();
-  expect(await card.locator('thead th').first().innerText()).toBe('hours');
+  expect(await card.locator('thead th').first().innerText()).toBe('hours of run time');
   await page.getByRole('checkbox', { name: 'Draw birds-1' }).uncheck();
-  expect(await card.locator('thead th').allInnerTexts()).toEqual(['hours', 'birds-0', 'birds-2']);
+  expect(await card.locator('thead th').allInnerTexts()).toEqual(['hours of run time', 'birds-0', 'birds-2']);
   await card.getByRole('button', { name: 'Table' }).click();
   const plot = card.locator('.plot');
   await plot.focus();
