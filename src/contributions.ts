@@ -9,6 +9,11 @@ export interface RunArgument {
   dir: NodePath;
 }
 
+/** The runs of a report as commands get them from the tree. */
+export interface RunsArgument extends ProfileArgument {
+  runs: readonly RunArgument[];
+}
+
 /** A profile as commands get it from the tree. */
 export interface ProfileArgument {
   profile: string;
@@ -128,7 +133,7 @@ export interface CommandArguments {
   'trainyard.cloneRun': [run?: RunArgument];
   'trainyard.resumeRun': [run?: RunArgument];
   'trainyard.describeRun': [run?: RunArgument];
-  'trainyard.compareRuns': [run?: RunArgument, all?: readonly RunArgument[]];
+  'trainyard.compareRuns': [run?: RunArgument | RunsArgument, all?: readonly (RunArgument | RunsArgument)[]];
   'trainyard.exportRun': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
@@ -289,6 +294,8 @@ export const contextValues = {
   /** A start that waits for GPUs. */
   waiting: 'waiting',
   runsOfProfile: 'runs.profile',
+  /** The runs of a report. */
+  runsOfReport: 'runs.report',
   /** Of a profile that is not connected: runs as they were when they were seen last. */
   lastRunsOfProfile: 'runs.last',
   lastRun: 'lastRun',

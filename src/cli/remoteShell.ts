@@ -12,7 +12,7 @@ const sizeOf = ({ columns, rows }: NodeJS.WriteStream): { columns: number; rows:
  * without a terminal, (connection) where the connection is lost.
  */
 export async function remoteShell(
-  { where, open, first }: RunTerminal,
+  { where, open }: RunTerminal,
   stdin: NodeJS.ReadStream = process.stdin,
   stdout: NodeJS.WriteStream = process.stdout,
 ): Promise<number> {
@@ -34,7 +34,6 @@ export async function remoteShell(
   stdin.setRawMode(true);
   try {
     shell.stdout.pipe(stdout, { end: false });
-    if (first !== '') shell.stdin.write(first);
     stdin.pipe(shell.stdin, { end: false });
     const { code, signal } = await shell.closed;
     if (code !== null) return code;

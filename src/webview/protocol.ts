@@ -66,6 +66,8 @@ export interface RunHead {
   globalBatch: number | null;
   /** Its first start. */
   started: number | null;
+  /** When it held no nodes between two of its starts, the oldest first. */
+  pauses: readonly { from: number; to: number }[];
   ended: number | null;
   /** Seconds of all its starts, up to `until`; on from there, where `until` is not null. */
   took: { seconds: number; until: number | null } | null;

@@ -19,6 +19,7 @@ import {
   lastRuns,
   lose,
   refreshes,
+  reports,
   titles,
   type Clicks,
 } from './menus/clicks.js';
@@ -92,6 +93,13 @@ test('a training that has finished, and its checkpoints', async () => {
     lose(stage, step);
     await clickAll(clicks);
   }
+});
+
+test('runs of a report', async () => {
+  const short = ['--replicas', '1', '--weak', '--steps', '8', '--out', join(folder, 'scaling')];
+  workbench.cli('report', 'scaling', 'local', ...short, '--', ...training);
+  await stage.row('runs', /^Scaling of local.*measured/).waitFor();
+  await clickAll(reports);
 });
 
 test('groups of runs, and runs as they were', async () => {

@@ -5,11 +5,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { joinWords } from '../../src/core/plan/words.js';
 import { until } from './hostClient.js';
 import { answer } from './questions.js';
+import { Stage } from './menus/stage.js';
 import { Workbench } from './workbench.js';
 
 let workbench: Workbench;
+let stage: Stage;
 beforeAll(async () => {
   workbench = await Workbench.open();
+  stage = new Stage(workbench);
   await workbench.showViews();
 });
 afterAll(() => workbench.close());
@@ -26,6 +29,44 @@ test('a scaling report is measured, and shown in a tab', async () => {
   await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
   await workbench.screenshot('scaling', 'dark', 1600);
   await workbench.host.command('notifications.clearAll');
+});
+
+test('its runs stand below a row of the report, and an own run beside it', async () => {
+  await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: false });
+  await workbench.host.command('trainyard.runTraining', {
+    ...{ profile: 'local', words: ['/bin/sh', '-c', 'true'] },
+  });
+  const report = stage.row('runs', /^Scaling of local/);
+  const point = stage.row('runs', /^weak scaling 1 ?finished/);
+  const { keyboard } = workbench.page;
+  await stage.row('runs', /^sh-\w+ ?finished/).waitFor();
+  expect(await stage.pane('runs').locator('.monaco-list-row').count()).toBe(2);
+  expect(await report.innerText()).toMatch(/\d measured · best [\d,]+ img\/s · mlp/);
+  expect(await report.getAttribute('aria-label')).toMatch(/^Scaling of local, \d measured · best/);
+  await stage.reads(report);
+  await report.click();
+  await point.waitFor();
+  expect(await report.getAttribute('aria-expanded')).toBe('true');
+  await workbench.screenshot('report-runs', 'dark', 1600);
+  await workbench.screenshot('report-runs', 'light', 1000);
+  await point.click();
+  await stage.dashboard();
+  // By the keyboard: below the own run stands the report, which closes and opens, and has its runs.
+  await workbench.host.command('trainyard.runs.focus');
+  for (const key of ['Home', 'ArrowDown']) await keyboard.press(key);
+  for (const [key, open] of [
+    ['ArrowLeft', 'false'],
+    ['ArrowRight', 'true'],
+    ['Enter', 'false'],
+    ['Enter', 'true'],
+  ]) {
+    await keyboard.press(key ?? '');
+    await until(`${key}: ${open}`, async () =>
+      (await report.getAttribute('aria-expanded')) === open ? true : undefined,
+    );
+  }
+  for (const key of ['ArrowDown', 'Enter']) await keyboard.press(key);
+  await stage.dashboard();
 });
 
 test('the report is there after a reload of the window', async () => {

@@ -96,10 +96,12 @@ test('curves stand over steps, epochs or hours, have tables, and can be left out
   expect(await card.getByRole('heading').innerText()).toBe('Loss of training');
   await card.getByRole('button', { name: 'Table' }).click();
   expect(await card.locator('thead th').allInnerTexts()).toEqual(['epochs', 'birds-0', 'birds-1', 'birds-2']);
-  await page.getByRole('button', { name: 'hours' }).click();
-  expect(await card.locator('thead th').first().innerText()).toBe('hours');
+  const hours = page.getByRole('button', { name: 'hours of run time' });
+  expect(await hours.getAttribute('title')).toContain('between a stop and a resume is left out');
+  await hours.click();
+  expect(await card.locator('thead th').first().innerText()).toBe('hours of run time');
   await page.getByRole('checkbox', { name: 'Draw birds-1' }).uncheck();
-  expect(await card.locator('thead th').allInnerTexts()).toEqual(['hours', 'birds-0', 'birds-2']);
+  expect(await card.locator('thead th').allInnerTexts()).toEqual(['hours of run time', 'birds-0', 'birds-2']);
   await card.getByRole('button', { name: 'Table' }).click();
   const plot = card.locator('.plot');
   await plot.focus();

@@ -78,19 +78,6 @@ describe('figures', () => {
   });
 });
 
-describe('a run that was resumed', () => {
-  it('counts its axis from the first start, and its time without the pause', async () => {
-    const run = runOf('local', 40);
-    run.end('failed', 'exit 1');
-    run.resume(3600);
-    run.run(20);
-    const dashboard = await show(run);
-    await expect.poll(() => dashboard.text('.facts')).toContain('1 min so far');
-    const head = await dashboard.page.locator('.card .at').first().innerText();
-    expect(head).toMatch(/1:01:00|1:00:59/);
-  });
-});
-
 describe('charts', () => {
   it('share the crosshair, zoom together, and are reset by a double click', async () => {
     const dashboard = await show(runOf('local', 900));

@@ -69,7 +69,7 @@ test('the loss as SVG, smoothed, with a logarithmic axis, as PNG too', async () 
   await dashboard.page.getByRole('button', { name: 'log', exact: true }).click();
   const { data } = await saved(dashboard, 'Loss', 'SVG');
   writeFileSync(join(artifacts, 'save-loss.svg'), data);
-  for (const text of ['Loss', 'train', 'eval', 'time since the start']) expect(data).toContain(`>${text}</t`);
+  for (const text of ['Loss', 'train', 'eval', 'run time']) expect(data).toContain(`>${text}</t`);
   const heights = [...data.matchAll(/ y="([\d.]+)" text-anchor="end">[\d.]+</g)].map(([, y]) => Number(y));
   const gaps = heights.slice(1).map((y, index) => (heights[index] ?? 0) - y);
   expect(gaps.length).toBeGreaterThan(1);

@@ -38,8 +38,8 @@ export class SimulatedRun {
   resumedFrom: number | null = null;
   cost: DashboardUpdate['progress']['cost'] = null;
   health: RunHead['health'] = { level: 'good', text: 'healthy', hasOldFigures: false };
-  /** Seconds between its starts. */
-  private stood = 0;
+  /** Between its starts. */
+  private readonly pauses: { from: number; to: number }[] = [];
   private drift = 0;
   private lossNoise = 0;
   private readonly random = randomFrom(7);
@@ -95,7 +95,7 @@ export class SimulatedRun {
     this.status = 'running';
     this.over = false;
     this.reason = null;
-    this.stood += pause;
+    this.pauses.push({ from: this.now, to: this.now + pause });
     this.now = this.stepTime = this.sampleTime = this.now + pause;
     this.resumedFrom = this.step;
     this.mark('resume', null, `resumed with ${this.options.ranks} ranks`);
@@ -283,6 +283,7 @@ export class SimulatedRun {
     const { options } = this;
     const gpus = options.hosts * options.gpusPerHost;
     const isTrainer = options.model !== null;
+    const stood = this.pauses.reduce((sum, { from, to }) => sum + to - from, 0);
     return {
       id: options.name,
       name: options.name,
@@ -308,8 +309,9 @@ export class SimulatedRun {
       world: options.ranks,
       globalBatch: isTrainer ? 256 * options.ranks : null,
       started: this.started,
+      pauses: this.pauses,
       ended: this.over ? this.now : null,
-      took: { seconds: this.now - this.started - this.stood, until: this.over ? null : this.now },
+      took: { seconds: this.now - this.started - stood, until: this.over ? null : this.now },
       from: this.from,
       resumedFrom: this.resumedFrom,
     };

@@ -1,5 +1,6 @@
 // The pages of a bake-off, and the sentences that a terminal prints too.
 import { plural } from '../base/plural.js';
+import { reportTitle } from '../model/measured.js';
 import { commandLineOf } from '../plan/commandLine.js';
 import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/html.js';
 import { markdownCommand, markdownTable } from '../scaling/markdown.js';
@@ -106,7 +107,7 @@ export function keptSentence({ candidates, rounds, spent, budget }: BakeOffResul
 const minutes = (seconds: number): string => `${(seconds / 60).toFixed(1)} minutes`;
 
 /** What the page of a bake-off, and its tab, is called. */
-export const bakeOffTitle = (profile: string): string => `Fastest settings of ${profile}`;
+export const bakeOffTitle = (profile: string): string => reportTitle('bakeoff', profile);
 const heading = 'Fastest settings (bake-off)';
 const bySpeed =
   'Candidates are compared by images/s alone. How accurate a network becomes with them was not measured.';

@@ -109,6 +109,14 @@ const slurmRecordSchema = z.object({
 /** The part of run.json that is about Slurm. */
 export type SlurmRecord = z.infer<typeof slurmRecordSchema>;
 
+const reportSchema = z.object({
+  kind: z.enum(['scaling', 'bakeoff']),
+  /** When the report was begun, seconds since the epoch. All of its runs have the same. */
+  begun: z.number(),
+});
+/** The report that a run was started for. */
+export type ReportRecord = z.infer<typeof reportSchema>;
+
 /** What a run is to do. `limits` are in seconds, but `maxRestarts`, which is a count. */
 export const runSpecSchema = z.object({
   version: z.literal(1),
@@ -186,6 +194,8 @@ export const runSpecSchema = z.object({
   budget: z.optional(budgetSchema),
   /** Of a run that was resumed: its starts before this one, the oldest first. */
   earlier: z.optional(z.array(heldSpanSchema)),
+  /** Of a run that a report started. */
+  report: z.optional(reportSchema),
   totalSteps: z.nullable(count),
 });
 

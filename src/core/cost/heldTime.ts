@@ -24,6 +24,18 @@ export function spanCost(span: HeldSpan, currency: string, until = Infinity): nu
   return (span.perHour * lengthOf(span, until)) / 3600;
 }
 
+/**
+ * When the run held no nodes between two of its starts, the oldest first: from a stop to the resume
+ * after it. Seconds since the epoch.
+ */
+export function pausesOf(run: EarlierStarts, state: HeldState): Pick<HeldSpan, 'from' | 'to'>[] {
+  const spans = [...earlierSpans(run, state), presentSpan(state)];
+  return spans.slice(1).flatMap(({ from: to }, index) => {
+    const from = spans[index]?.to ?? to;
+    return to > from ? [{ from, to }] : [];
+  });
+}
+
 /** From the supervisor's start to the run's end or its last update; times are since the epoch. */
 export function presentSpan({ started, ended, updated }: HeldState): Pick<HeldSpan, 'from' | 'to'> {
   return { from: started, to: ended ?? updated };

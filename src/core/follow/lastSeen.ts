@@ -1,6 +1,7 @@
 // The runs of a profile as somebody saw them last, small enough to be kept while nothing is
 // connected.
 import { pathFromNode, type NodePath } from '../base/nodePath.js';
+import { reportOf, type RunReport } from '../model/measured.js';
 import { runName } from '../model/runName.js';
 import { isOver, isStatus, type RunStatus } from '../model/runStatus.js';
 import type { RunOverview } from './overview.js';
@@ -25,6 +26,8 @@ export interface LastSeenRun {
   top1?: number;
   trained?: true;
   ended?: number;
+  /** The report that started it. */
+  report?: RunReport;
 }
 
 /** The runs of a profile, newest first, and when they were seen: seconds since the epoch, by this
@@ -60,6 +63,7 @@ export function lastSeenOf({ runs, seen }: ProfileRuns): LastSeen | undefined {
 function smallRun({ entry, status, health, fraction, best, top1 }: RunOverview): LastSeenRun {
   const accuracy = best?.top1 ?? top1;
   const ended = entry.state?.ended ?? undefined;
+  const report = reportOf(entry);
   return {
     id: entry.id,
     dir: entry.dir,
@@ -70,6 +74,7 @@ function smallRun({ entry, status, health, fraction, best, top1 }: RunOverview):
     ...(accuracy === undefined ? {} : { top1: accuracy }),
     ...(best === undefined && top1 !== undefined ? { trained: true as const } : {}),
     ...(ended === undefined ? {} : { ended }),
+    ...(report === undefined ? {} : { report }),
   };
 }
 
@@ -89,11 +94,15 @@ const isTime = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
 const isShare = (value: unknown): boolean =>
   value === undefined || (typeof value === 'number' && value >= 0 && value <= 1);
+const isReport = (value: unknown): boolean =>
+  isRecord(value) &&
+  (value['kind'] === 'scaling' || value['kind'] === 'bakeoff') &&
+  (value['begun'] === undefined || isTime(value['begun']));
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function isRun(value: unknown): value is LastSeenRun {
   if (!isRecord(value)) return false;
-  const { id, dir, name, status, health, fraction, top1, trained, ended } = value;
+  const { id, dir, name, status, health, fraction, top1, trained, ended, report } = value;
   return (
     isText(id) &&
     isText(dir) &&
@@ -105,6 +114,7 @@ function isRun(value: unknown): value is LastSeenRun {
     isShare(fraction) &&
     isShare(top1) &&
     (trained === undefined || trained === true) &&
-    (ended === undefined || isTime(ended))
+    (ended === undefined || isTime(ended)) &&
+    (report === undefined || isReport(report))
   );
 }

@@ -41,6 +41,8 @@ export interface RunOverview extends RunProgress {
   /** Why the next generation is about to start, where the supervisor has said that it will. */
   restarting: string | undefined;
   imagesPerSec: number | undefined;
+  /** The median of its last step lines (`recentLines`), also of a run that is over. */
+  medianRate: number | undefined;
   /** How many writers of an own program `imagesPerSec` is the sum of; 1 for one alone, and ours. */
   rateWriters: number;
   /** Of an own program: the newest loss, where its name says that it is one. */
@@ -117,6 +119,7 @@ class Reading {
       restarting: restarting ? (journal.cause?.text ?? '') : undefined,
       step: progress.step ?? figures.step,
       imagesPerSec: over ? undefined : (lastStep?.images_per_sec ?? figures.imagesPerSec),
+      medianRate: this.metrics.recent.imagesPerSec,
       rateWriters: lastStep ? 1 : Math.max(1, figures.rateWriters),
       loss: figures.loss,
       top1: lastEvaluation?.top1 ?? lastStep?.top1 ?? undefined,

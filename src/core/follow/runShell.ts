@@ -1,8 +1,10 @@
 // A shell in a run's folder on a node, with the environment that the run's ranks have. Only one
 // constant program and letters of hex are typed into the terminal: everything else is read from the
 // run's record, which lies there.
+import { randomBytes } from 'node:crypto';
 import { UserError } from '../base/errors.js';
 import { terminalStep, type AllocatedNode } from '../slurm/step.js';
+import type { TypedStart } from './quietStart.js';
 
 /**
  * Without single quotes, backslashes and what shells read inside of quotes, so that bash, dash,
@@ -10,6 +12,8 @@ import { terminalStep, type AllocatedNode } from '../slurm/step.js';
  */
 const program = [
   'import json,os,sys',
+  // A sequence that terminals pass over. Its letters stand in the line the other way round.
+  'print(chr(27)+"]7717;"+sys.argv[2][::-1]+chr(7),end="",flush=True)',
   'e=os.environ',
   's=e.get("SHELL") or "/bin/sh"',
   'sys.excepthook=lambda t,v,b:(print("trainyard: the environment of the run cannot be set:",v,flush=True),os.execv(s,[s]))',
@@ -32,9 +36,12 @@ const longestLine = 4095;
  * login node, and the shell comes on a compute node. UserError (usage) for a folder whose path is too
  * long.
  */
-export function runShellLine(dir: string, at?: AllocatedNode): string {
-  const line = ` exec ${at === undefined ? '' : `${terminalStep(at)} `}python3 -ISc '${program}' ${Buffer.from(dir).toString('hex')}\r`;
-  if (line.length <= longestLine) return line;
+export function runShellStart(dir: string, at?: AllocatedNode): TypedStart {
+  const step = at === undefined ? '' : `${terminalStep(at)} `;
+  const nonce = randomBytes(12).toString('hex');
+  const line = ` exec ${step}python3 -ISc '${program}' ${Buffer.from(dir).toString('hex')} ${nonce}\r`;
+  const mark = `\x1b]7717;${Array.from(nonce).reverse().join('')}\x07`;
+  if (line.length <= longestLine) return { line, mark };
   throw new UserError(
     'usage',
     `the path of the run's folder has ${Buffer.byteLength(dir)} bytes, too many for a terminal`,

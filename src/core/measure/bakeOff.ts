@@ -172,7 +172,8 @@ class BakeOff {
       };
       const best = one.runs.length === 0 ? this.bestRate : 0; // one that was among the best goes on
       const limits = { enough: trainedFor(seconds, best), timeLimit: limitFor(seconds) };
-      const run = await shortRun(place, { ...asked(words, one), ...limits });
+      const report = { kind: 'bakeoff', begun: this.result.created } as const;
+      const run = await shortRun(place, { ...asked(words, one), ...limits, report });
       const trained = run.steps.reduce((sum, { step_ms }) => sum + step_ms, 0) / 1000;
       this.overheads.push(Math.max(0, this.spent - began - trained));
       this.learn(run.start);

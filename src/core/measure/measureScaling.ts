@@ -123,7 +123,8 @@ class Measurement {
     { mode, replicas }: PlannedPoint,
     what?: Parameters<typeof scalingName>[2],
   ): AskedShortRun {
-    return { words, ranks: replicas, name: scalingName(mode, replicas, what), tag: scalingTag };
+    const report = { kind: 'scaling', begun: this.study.created } as const;
+    return { words, ranks: replicas, name: scalingName(mode, replicas, what), tag: scalingTag, report };
   }
 
   private follow(

@@ -7,6 +7,7 @@ import type { Machine } from '../cluster/nodes/machine.js';
 import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
 import type { HostLine, StartLine, StepLine } from '../contracts/metricsSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { ReportRecord } from '../contracts/runSchema.js';
 import { deleteRunFolders } from '../follow/deletion.js';
 import { RunFollower } from '../follow/run.js';
 import { outputFiles } from '../follow/runOutput.js';
@@ -34,6 +35,8 @@ export interface AskedShortRun {
   ranks?: number;
   name: string;
   tag: string;
+  /** The report that it is a part of. */
+  report?: ReportRecord;
   /** Seconds after which the run stops by itself, also where nobody follows it any more. */
   timeLimit?: number;
   /**
@@ -69,9 +72,12 @@ const typedOf = ({ words, ranks, name, tag }: AskedShortRun): Omit<AskedRun, 'pr
 /** Starts a run and stays until it is over. UserError (failed) where it failed, Cancelled. */
 export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<ShortRun> {
   const { machine, profile, cwd, signal, logger = nullLogger } = place;
-  const { enough, timeLimit } = asked;
-  const limit = timeLimit === undefined ? {} : { timeLimit };
-  const typed = requestOf({ ...typedOf(asked), ...limit, profile, cwd });
+  const { enough, timeLimit, report } = asked;
+  const more = {
+    ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(report === undefined ? {} : { report }),
+  };
+  const typed = requestOf({ ...typedOf(asked), ...more, profile, cwd });
   const isOneEach = asked.ranks === undefined && typed.kind === 'command';
   const request = isOneEach ? { ...typed, oneEach: true } : typed;
   const started = await machine.start(request, signal === undefined ? {} : { signal });

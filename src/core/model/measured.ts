@@ -1,5 +1,7 @@
-// Runs that a measurement starts, one after the other: by what they are called, and by their tag.
+// Runs that a measurement starts, one after the other: by their record, and where that is of an older
+// version, by what they are called and by their tag.
 import type { RunEntry } from '../contracts/agentApi.js';
+import type { ReportRecord } from '../contracts/runSchema.js';
 
 /** Tag of each run of a bake-off, with which its name begins. */
 export const bakeOffTag = 'bake-off';
@@ -19,20 +21,34 @@ export const scalingName = (
   what?: 'all-reduce' | `batch ${number}`,
 ): string => [`${mode} scaling ${replicas}`, what].filter((part) => part !== undefined).join(' ');
 
+/** The report of a run. `begun` is missing where the run's record does not name its report. */
+export type RunReport = Pick<ReportRecord, 'kind'> & Partial<Pick<ReportRecord, 'begun'>>;
+
+type Measured = Pick<RunEntry, 'about'> & Partial<Pick<RunEntry, 'run'>>;
+
 /**
- * Whether a measurement started the run, here or elsewhere. A user's own run may have such a tag,
- * or such a name, but hardly both.
+ * The report that started the run, here or elsewhere; undefined for a run of somebody's own. Where
+ * the record does not say: a user's own run may have such a tag, or such a name, but hardly both.
  */
-export function isMeasured({ about }: Pick<RunEntry, 'about'>): boolean {
+export function reportOf({ about, run }: Measured): RunReport | undefined {
+  if (run?.report) return run.report;
   const { name = '', tags = [] } = about ?? {};
-  return (
-    (tags.includes(bakeOffTag) && (name === bakeOffTag || name.startsWith(bakeOffName('')))) ||
-    (tags.includes(scalingTag) && /^(weak|strong) scaling \d+( all-reduce| batch \d+)?$/.test(name))
-  );
+  if (tags.includes(bakeOffTag) && (name === bakeOffTag || name.startsWith(bakeOffName('')))) {
+    return { kind: 'bakeoff' };
+  }
+  const isPoint = /^(weak|strong) scaling \d+( all-reduce| batch \d+)?$/.test(name);
+  return tags.includes(scalingTag) && isPoint ? { kind: 'scaling' } : undefined;
 }
 
+/** What the report of a profile is called. */
+export const reportTitle = (kind: ReportRecord['kind'], profile: string): string =>
+  `${kind === 'scaling' ? 'Scaling' : 'Fastest settings'} of ${profile}`;
+
+/** Whether a measurement started the run, here or elsewhere. */
+export const isMeasured = (run: Measured): boolean => reportOf(run) !== undefined;
+
 /** The same runs in the same order, but those of measurements last. */
-export function ownFirst<R extends { run: { entry: Pick<RunEntry, 'about'> } }>(runs: readonly R[]): R[] {
+export function ownFirst<R extends { run: { entry: Measured } }>(runs: readonly R[]): R[] {
   const measured = runs.filter(({ run }) => isMeasured(run.entry));
   return [...runs.filter(({ run }) => !isMeasured(run.entry)), ...measured];
 }

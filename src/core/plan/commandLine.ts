@@ -4,7 +4,7 @@ import { stageText } from '../stage/spec.js';
 import type { TypedRun } from './request.js';
 
 /** A run as it is asked for, before its profile and its code are looked up. */
-export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'label'> {
+export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'label' | 'report'> {
   /** The profile's name. */
   profile: string;
   /** A folder of this machine that goes along. */

@@ -6,18 +6,11 @@ import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import { isAbsolute, isInHome, pathOfThisNode, resolve, withHome, type NodePath } from '../base/nodePath.js';
 import { programName } from '../code/program.js';
+import { flagValue } from './flagValue.js';
+
+export { flagValue };
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
-
-/** The value of `--name VALUE` or `--name=VALUE`, of several the last. */
-export function flagValue(argv: readonly string[], name: string): string | undefined {
-  let found: string | undefined;
-  argv.forEach((word, index) => {
-    if (word === name) found = argv[index + 1];
-    else if (word.startsWith(`${name}=`)) found = word.slice(name.length + 1);
-  });
-  return found;
-}
 
 /** `argv` without every `--name VALUE` and `--name=VALUE`. */
 export function withoutFlag(argv: readonly string[], name: string): string[] {

@@ -7,7 +7,7 @@ import { isAbsolute, isInHome, nodePath, pathOfThisNode, resolve, type NodePath 
 import type { Profile } from '../contracts/profileSchema.js';
 import { slurmTexts } from '../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../stage/spec.js';
-import type { DeviceChoice, RunAbout, RunBudget, RunFile } from '../contracts/runSchema.js';
+import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunFile } from '../contracts/runSchema.js';
 import { hasRanks } from '../contracts/slots.js';
 import type { SlurmWish } from '../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
@@ -66,6 +66,8 @@ export interface TypedRun {
   runDir?: string;
   /** What is put on the nodes' own disks before, in place of the profile's. */
   stage?: StageSpec;
+  /** The report that starts it. */
+  report?: ReportRecord;
 }
 
 /** Images that a request names by their place, or what it stages. */
@@ -106,6 +108,8 @@ interface Common {
   data: readonly NamedData[];
   /** What is put on the nodes' own disks before. */
   stage: StageSpec | undefined;
+  /** The report that starts it; undefined for what somebody starts. */
+  report: ReportRecord | undefined;
   /** Computes on every slot that there is. Anything else is one process unless told how many. */
   everySlot: boolean;
 }
@@ -184,6 +188,7 @@ function readRequest(typed: TypedRun): RunRequest {
     slurm: slurmOf(typed),
     runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
     stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),
+    report: typed.report,
   };
   const inFolder = isHere ? cwd : undefined;
   if (verb === undefined) {

@@ -50,6 +50,7 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     ...(per === undefined ? {} : { per }),
     ...(gpus === undefined ? {} : { gpus }),
     ...(logdir === undefined ? {} : { logdir }),
+    ...(run.report === undefined ? {} : { report: run.report }),
   };
 }
 

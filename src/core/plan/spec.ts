@@ -50,6 +50,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(price === undefined ? {} : { price }),
     ...(request.budget === undefined ? {} : { budget: request.budget }),
     ...(from === undefined ? {} : { from }),
+    ...(request.report === undefined ? {} : { report: request.report }),
     threadsPerRank,
     env: profile.env ?? {},
     evaluator:

@@ -7,7 +7,7 @@ import type { FigureCursor, FigureSeries } from '../../core/model/series/figureS
 import type { RunModel } from '../../core/model/runModel.js';
 import { basename } from '../../core/base/nodePath.js';
 import { gpuHoursOf, gpuHoursText } from '../../core/cost/gpuHours.js';
-import { firstStarted, heldSeconds } from '../../core/cost/heldTime.js';
+import { firstStarted, heldSeconds, pausesOf } from '../../core/cost/heldTime.js';
 import { costOf, moneyText } from '../../core/cost/runCost.js';
 import { hasOldFigures } from '../../core/model/runHealth.js';
 import { isOver, reasonOf } from '../../core/model/runStatus.js';
@@ -158,6 +158,7 @@ function headOf(model: RunModel, dir: string, profile: string): RunHead {
     world: start?.world ?? state?.world ?? null,
     globalBatch: start?.global_batch ?? null,
     started: firstStartOf(model),
+    pauses: state ? pausesOf(run ?? null, state) : [],
     ended: state?.ended ?? null,
     took: tookOf(model),
     from: run?.from ? { name: shortName(basename(run.from.dir)), step: run.from.step } : null,

@@ -47,15 +47,19 @@ export class RunPanels<P extends RunPanel> implements Disposable {
     return [...this.panels.values()];
   }
 
+  /** In front of all other tabs, with the focus. */
   show(run: RunArgument): P {
     const known = this.panels.get(run.dir);
     if (known) {
       known.reveal();
       return known;
     }
-    const { type, options } = this.kind;
-    const where = { viewColumn: vscode.ViewColumn.Active };
-    return this.add(vscode.window.createWebviewPanel(type, run.id, where, options), run);
+    return this.make(run, { viewColumn: vscode.ViewColumn.Active });
+  }
+
+  /** Without the focus, which stays where it is; a tab that is there already stays as it is. */
+  openQuietly(run: RunArgument, viewColumn: vscode.ViewColumn): void {
+    if (!this.panels.has(run.dir)) this.make(run, { viewColumn, preserveFocus: true });
   }
 
   close(dir: string): void {
@@ -65,6 +69,11 @@ export class RunPanels<P extends RunPanel> implements Disposable {
   dispose(): void {
     this.fronts.dispose();
     this.serializer.dispose(); // the tabs are the editor's: it brings them back
+  }
+
+  private make(run: RunArgument, where: { viewColumn: vscode.ViewColumn; preserveFocus?: boolean }): P {
+    const { type, options } = this.kind;
+    return this.add(vscode.window.createWebviewPanel(type, run.id, where, options), run);
   }
 
   private add(panel: vscode.WebviewPanel, run: RunArgument): P {

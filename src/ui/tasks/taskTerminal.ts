@@ -22,6 +22,7 @@ import { beginRun, isWorthWaiting, wantsToWait } from '../commands/start/startRu
 import { warningText } from '../commands/start/tellWarnings.js';
 import { stopRun } from '../commands/runs/stopRun.js';
 import type { Ui } from '../commands/ui.js';
+import { showStarted } from '../panels/showStarted.js';
 import { errorWords } from '../remedies.js';
 
 const colours = { plain: '', note: '\x1b[2m', warning: '\x1b[33m', error: '\x1b[31m', good: '\x1b[32m' };
@@ -120,10 +121,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     if (this.over) {
       void tellGoesOn(ui, run);
     } // closed while it started
-    else {
-      if (dashboard) ui.dashboards.show(run);
-      if (tensorboard) ui.tensorboards.show(run);
-    }
+    else showStarted(ui, run, { dashboard, tensorboard });
     await backend.monitor.refresh();
     return started;
   }

@@ -21,8 +21,6 @@ export class NodeTerminal implements vscode.Pseudoterminal {
   constructor(
     private readonly host: string,
     private readonly openShell: OpenShell,
-    /** Typed for the user once the shell is there. */
-    private readonly first = '',
   ) {}
 
   open(size: vscode.TerminalDimensions | undefined): void {
@@ -63,7 +61,6 @@ export class NodeTerminal implements vscode.Pseudoterminal {
         this.written.fire(decoder.decode(chunk, { stream: true }));
       });
       shell.stdin.on('error', () => undefined); // the end of the shell tells it
-      if (this.first !== '') shell.stdin.write(this.first);
       const { code, signal } = await shell.closed;
       this.shell = undefined;
       if (this.isGone()) return;

@@ -10,8 +10,8 @@ import { loadPty, PtyTerminal } from './ptyTerminal.js';
 import { errorWords } from '../remedies.js';
 
 /** On a node, where the shell reads the run's environment itself. */
-function onNode(name: string, { where, open, first }: RunTerminal): vscode.Terminal {
-  const pty = new NodeTerminal(where, open, first);
+function onNode(name: string, { where, open }: RunTerminal): vscode.Terminal {
+  const pty = new NodeTerminal(where, open);
   return vscode.window.createTerminal({ name, pty, iconPath: new vscode.ThemeIcon('rocket') });
 }
 

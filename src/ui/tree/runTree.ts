@@ -1,5 +1,5 @@
 // The Runs view: every connected profile's runs, newest first; grouped when there is more than one
-// profile with any.
+// profile with any. Runs of a report stand below a row of its own.
 import { setTimeout as delay } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import {
@@ -8,10 +8,12 @@ import {
   viewIds,
   type CommandId,
   type RunArgument,
+  type RunsArgument,
 } from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
+import { reportOf, type RunReport } from '../../core/model/measured.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
@@ -23,6 +25,7 @@ import { describeRun } from './describe.js';
 import { describeLastGroup, describeLastRun } from './describeLast.js';
 import { FadedRuns } from './fadedRuns.js';
 import { treeItem } from './item.js';
+import { describeLastReport, describeReport, reportKey, withReports } from './reportRuns.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
 import type { Reading } from './reading.js';
 
@@ -39,10 +42,16 @@ interface GroupNode {
   kind: 'profile';
   profile: string;
 }
+/** All runs of a report, as they are or as they were. */
+interface ReportNode extends RunsArgument {
+  kind: 'report';
+  report: RunReport;
+  runs: readonly RunNode[] | readonly LastRunNode[];
+}
 const openClicked: vscode.Command = { command: clickedRunCommand, title: 'Open Dashboard' };
 /** Milliseconds within which the editor draws rows anew, also on a slow machine. */
 const drawingLimit = 5000;
-export type RunTreeNode = RunNode | LastRunNode | GroupNode;
+export type RunTreeNode = RunNode | LastRunNode | ReportNode | GroupNode;
 
 export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   private readonly store = new DisposableStore();
@@ -92,8 +101,12 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     return this.view.selection.find((node) => node.kind === 'run');
   }
 
+  /** Those of selected reports too, whose oldest run is the first. */
   get selectedRuns(): RunArgument[] {
-    return this.view.selection.filter((node) => node.kind === 'run');
+    return this.view.selection.flatMap((node): readonly RunArgument[] => {
+      if (node.kind === 'report') return [...node.runs].reverse();
+      return node.kind === 'run' ? [node] : [];
+    });
   }
 
   /** Fires with the run that somebody selected. */
@@ -112,6 +125,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     }
     const group = this.groups.find(({ profile }) => profile === node.profile);
     if (node.kind === 'last') return this.lastItem(node, group?.last);
+    if (node.kind === 'report') return reportItem(node, group?.last);
     if (group?.last) {
       const text = describeLastGroup(node.profile, group.last);
       return treeItem(node.profile, text, vscode.TreeItemCollapsibleState.Expanded);
@@ -134,6 +148,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   }
 
   getChildren(node?: RunTreeNode): RunTreeNode[] {
+    if (node?.kind === 'report') return [...node.runs];
     if (node && node.kind !== 'profile') return [];
     if (node) return this.nodesOf(node.profile);
     const shown = this.groups.filter(
@@ -161,7 +176,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
 
   private async openClicked(): Promise<void> {
     const node = await this.clickedNode();
-    if (!node || node.kind === 'profile') return; // the row is gone
+    if (node?.kind !== 'run' && node?.kind !== 'last') return; // the row is gone
     const run: RunArgument = { profile: node.profile, id: node.id, dir: node.dir };
     const command: CommandId = 'trainyard.openDashboard';
     await vscode.commands.executeCommand(command, run);
@@ -188,15 +203,19 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   private nodesOf(profile: string): RunTreeNode[] {
     const { runs = [], last } = this.groups.find((group) => group.profile === profile) ?? {};
     if (last) {
-      return last.runs.map((run) => ({ kind: 'last', profile, id: run.id, dir: run.dir, run }));
+      const nodes = last.runs.map((run): LastRunNode => {
+        return { kind: 'last', profile, id: run.id, dir: run.dir, run };
+      });
+      return withReports(nodes, ({ run }) => run.report).map((each) =>
+        'run' in each ? each.run : { kind: 'report', profile, ...each },
+      );
     }
-    return runs.map((overview) => ({
-      kind: 'run',
-      profile,
-      id: overview.entry.id,
-      dir: overview.entry.dir,
-      overview,
-    }));
+    const nodes = runs.map((overview): RunNode => {
+      return { kind: 'run', profile, id: overview.entry.id, dir: overview.entry.dir, overview };
+    });
+    return withReports(nodes, ({ overview }) => reportOf(overview.entry)).map((each) =>
+      'run' in each ? each.run : { kind: 'report', profile, ...each },
+    );
   }
 
   private watch(): void {
@@ -231,4 +250,16 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     });
     this.rows.update();
   }
+}
+
+/** Closed at first: what a report measures is looked at in its page. */
+function reportItem({ profile, report, runs }: ReportNode, last: LastSeen | undefined): vscode.TreeItem {
+  const current = runs.flatMap((node) => (node.kind === 'run' ? [node.overview] : []));
+  const before = runs.flatMap((node) => (node.kind === 'last' ? [node.run] : []));
+  const text =
+    current.length > 0
+      ? describeReport(profile, report, current)
+      : describeLastReport(profile, report, before, last);
+  const id = `${profile}/report/${reportKey(report)}`;
+  return treeItem(id, text, vscode.TreeItemCollapsibleState.Collapsed);
 }

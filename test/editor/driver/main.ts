@@ -44,7 +44,9 @@ const handlersOf = (ended: readonly TaskEnd[]): Handlers => ({
   snapshot: async () => (await ours().activate())?.snapshot(),
   tabs: () =>
     vscode.window.tabGroups.all.flatMap((group) =>
-      group.tabs.map(({ label, isActive }) => ({ label, active: isActive })),
+      group.tabs.map(({ label, isActive }) => {
+        return { label, active: isActive, focused: group.isActive, column: group.viewColumn };
+      }),
     ),
   tasks: () => [...ended],
   setting: async ({ key, value }) => {

@@ -25,7 +25,11 @@ export interface Methods {
   activate: { params: Record<string, never>; result: { ms: number; wasActive: boolean } };
   /** Our extension's own account of what its views show. */
   snapshot: { params: Record<string, never>; result: unknown };
-  tabs: { params: Record<string, never>; result: { label: string; active: boolean }[] };
+  /** `active`: it is seen. `focused`: its group of tabs, at `column`, is the one that keys go to. */
+  tabs: {
+    params: Record<string, never>;
+    result: { label: string; active: boolean; focused: boolean; column: number }[];
+  };
   /** Tasks that have ended in this host, the first one first. */
   tasks: { params: Record<string, never>; result: TaskEnd[] };
   setting: { params: { key: string; value: unknown }; result: null };

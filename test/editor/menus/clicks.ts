@@ -105,6 +105,14 @@ export const groups: Clicks = {
   'runs runs.profile menu runTraining': { row: /^local/, check: asks('Run Training') },
   'runs runs.profile menu checkProfile': { row: /^local/, check: opens('Checks of local') },
 };
+/** On the row of a report, with its runs. */
+export const reports: Clicks = {
+  'runs runs.report menu compareRuns': { row: /^Scaling of local/, check: opens('Compare') },
+  'runs runs.report menu copyText': {
+    row: /^Scaling of local/,
+    check: copies(/^Scaling of local: \d measured · best /),
+  },
+};
 export const lastGroups: Clicks = {
   'runs lastRun menu openDashboard': {
     row: /sh-\w+.*finished/,
@@ -269,6 +277,6 @@ export const elsewhere: Readonly<Record<string, readonly [file: string, words: s
 };
 
 export const allClicks: readonly Clicks[] = [
-  ...[cluster, groups, lastGroups, lastRuns, lastRun, finished, checkpoints, active, titles, gpus],
+  ...[cluster, reports, groups, lastGroups, lastRuns, lastRun, finished, checkpoints, active, titles, gpus],
   ...refreshes.map(([, clicks]) => clicks),
 ];

@@ -20,6 +20,7 @@ const bakeOff = (...more: string[]): string[] => [
 interface Kept {
   cancelled: boolean;
   spent: number;
+  created: number;
   running: { dir: string } | null;
   candidates: { runs: { run: string }[] }[];
 }
@@ -88,8 +89,11 @@ it('goes on where it was ended, with what it measured', async () => {
   );
   // Nobody would end the run if this client died, so the run has a limit of its own.
   const { dir } = await until('a run that goes on', () => kept().running ?? undefined);
-  const { limits } = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as { limits: object };
-  expect(limits).toMatchObject({ timeLimit: expect.any(Number) as number });
+  const record = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as object;
+  expect(record).toMatchObject({
+    limits: { timeLimit: expect.any(Number) as number },
+    report: { kind: 'bakeoff', begun: kept().created },
+  });
   first.child.kill('SIGINT');
   expectExit(await first.ended, 130);
   const before = kept();

@@ -37,6 +37,13 @@ beforeAll(async () => {
 });
 afterAll(folder.remove);
 
+/** As the records of all runs name them, each once. */
+const reportsOfRuns = (): unknown[] => {
+  const texts = readdirSync(runs).map((name) => readFileSync(join(runs, name, 'run.json'), 'utf8'));
+  const found = texts.map((text) => JSON.stringify((JSON.parse(text) as { report: unknown }).report));
+  return [...new Set(found)].map((text): unknown => JSON.parse(text));
+};
+
 it('measures points as ordinary runs with a tag, and writes the pages', async () => {
   const made = await runCli(words('1,2', ['--json']), options);
   expectExit(made, 0);
@@ -49,6 +56,7 @@ it('measures points as ordinary runs with a tag, and writes the pages', async ()
   expect(summary).toMatchObject({ type: 'scaling', folder: out, failed: [], missing: [], next_node: null });
   // 1 and 2 replicas, one with a batch of 32, and an all-reduce of 2.
   expect(readdirSync(runs)).toHaveLength(4);
+  expect(reportsOfRuns()).toEqual([{ kind: 'scaling', begun: expect.any(Number) as number }]);
   const list = await runCli(['runs', 'local'], options);
   expect(list.stdout).toContain('#scaling');
   const data = JSON.parse(readFileSync(join(out, 'scaling.json'), 'utf8')) as {
@@ -74,6 +82,7 @@ it('goes on with what is missing, names a point that fails, and removes runs whe
   expect(again.stdout).toMatch(/^ +1 +1 +8 /m);
   expect(again.stdout).toMatch(/^ +2 +1 +8 /m);
   expect(readdirSync(runs)).toHaveLength(before);
+  expect(reportsOfRuns()).toHaveLength(1);
   expect(readFileSync(join(out, 'scaling.md'), 'utf8')).toContain('weak scaling with 3 replicas failed');
 });
 

@@ -20,6 +20,7 @@ export const listedRun = (id: string, status: RunStatus, fields: Partial<RunOver
   totalEpochs: undefined,
   fraction: undefined,
   imagesPerSec: undefined,
+  medianRate: undefined,
   rateWriters: 1,
   loss: undefined,
   top1: undefined,

@@ -237,13 +237,17 @@ describe('the dashboard', () => {
     const head = () => new DashboardSender('local').next(feedOf(model), 1).head;
     // The last start was at 100. 30 s and 10 s went before it, and 30 s more since.
     model.details = { ...details, run: resumed, state: stateOf('running', 130) as never };
-    expect(head()).toMatchObject({ started: 10, took: { seconds: 70, until: 130 } });
+    const pauses = [
+      { from: 40, to: 60 },
+      { from: 70, to: 100 },
+    ];
+    expect(head()).toMatchObject({ started: 10, pauses, took: { seconds: 70, until: 130 } });
     model.details = { ...details, run: resumed, state: stateOf('finished') as never }; // at 160
     expect(head()).toMatchObject({ started: 10, ended: 160, took: { seconds: 100, until: null } });
     // Without the record of its starts the lines tell when it began.
     model.details = { ...details, run: run as never, state: stateOf('running', 130) as never };
     model.addMetric(startLine({ time: 20 }));
-    expect(head()).toMatchObject({ started: 20, took: { seconds: 30 } });
+    expect(head()).toMatchObject({ started: 20, pauses: [], took: { seconds: 30 } });
   });
 
   it('marks a resume as one, and counts it as no restart', () => {

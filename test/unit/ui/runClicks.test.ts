@@ -28,7 +28,7 @@ vi.mock('vscode', () => {
     constructor(readonly label: string) {}
   }
   return {
-    TreeItemCollapsibleState: { None: 0, Expanded: 2 },
+    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
     TreeItem: Named,
     ThemeIcon: Named,
     ThemeColor: Named,

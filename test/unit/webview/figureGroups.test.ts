@@ -14,6 +14,12 @@ import {
   figureTable,
 } from '../../../src/webview/dashboard/charts/figureGroups.js';
 
+/** Run time without pauses. */
+const since =
+  (start: number) =>
+  (time: number): number =>
+    time - start;
+
 const series = (tag: string, writer: string, values: (number | null)[], start = 100): FigureSeries => ({
   tag,
   writer,
@@ -49,7 +55,7 @@ it('shows several writers in one chart, each with its newest figure at that time
   ]);
   const chart = group?.charts[0];
   if (!chart) throw new Error('no chart');
-  const time: FigureAxis = { kind: 'time', origin: 100 };
+  const time: FigureAxis = { kind: 'time', runTime: since(100) };
   expect(figureLegend(chart, time, 100.7 - 100)).toEqual([
     { label: 'rank 2', color: 'blue', value: '5.000' },
     { label: 'rank 10', color: 'orange', value: '3.000' },
@@ -67,7 +73,7 @@ it('shows several writers in one chart, each with its newest figure at that time
 });
 
 it('stands by steps too: writers beside one another, the whole range, and marks by their time', () => {
-  const step: FigureAxis = { kind: 'step', origin: 100 };
+  const step: FigureAxis = { kind: 'step', runTime: since(100) };
   const late = { ...series('loss', 'rank 1', [9, 8, 7], 500), step: [11, 12, 20] };
   const figures = [series('loss', 'rank 0', [3, 2, 1]), late];
   const chart = figureGroups(figures)[0]?.charts[0];
@@ -81,10 +87,20 @@ it('stands by steps too: writers beside one another, the whole range, and marks 
   expect(markAt({ ...mark, step: 3 }, step, late)).toBe(3);
 });
 
+it('leaves a pause out: what came after it stands where it began', () => {
+  const axis: FigureAxis = { kind: 'time', runTime: (time) => time - 100 - (time < 500 ? 0 : 396) };
+  const resumed = { ...series('loss', '', [4, 3, 2, 1]), time: [100, 101, 500, 501] };
+  const chart = figureGroups([resumed])[0]?.charts[0];
+  if (!chart) throw new Error('no chart');
+  expect(wholeRange([resumed], axis)).toEqual([0, 5]);
+  expect(figureLegend(chart, axis, 4).map(({ value }) => value)).toEqual(['2.000']);
+  expect(figureTable(chart, axis).rows.map(([time]) => time)).toEqual(['0:05', '0:04', '0:01', '0:00']);
+});
+
 it('has no axis of steps where they stand still', () => {
   const still = { ...series('loss', '', [1, 2]), step: [0, 0] };
   expect(countsSteps([still])).toBe(false);
-  expect(figureAxis('step', [still], 5)).toEqual({ kind: 'time', origin: 5 });
-  expect(figureAxis('step', [series('loss', '', [1, 2])], 5).kind).toBe('step');
-  expect(figureAxis('epoch', [series('loss', '', [1, 2])], 5).kind).toBe('time');
+  expect(figureAxis('step', [still], since(5)).kind).toBe('time');
+  expect(figureAxis('step', [series('loss', '', [1, 2])], since(5)).kind).toBe('step');
+  expect(figureAxis('epoch', [series('loss', '', [1, 2])], since(5)).kind).toBe('time');
 });

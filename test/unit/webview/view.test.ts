@@ -178,16 +178,16 @@ describe('the timeline', () => {
     const mark = (time: number, kind: 'checkpoint' | 'rank-lost') => ({ time, kind, step: null, text: '' });
     const clusters = clusterMarks(
       [mark(10, 'checkpoint'), mark(11, 'rank-lost'), mark(50, 'checkpoint')],
-      0,
-      100,
+      (time) => time,
+      [0, 100],
       0.05,
     );
     expect(clusters.map(({ kind, marks }) => [kind, marks.length])).toEqual([
       ['rank-lost', 2],
       ['checkpoint', 1],
     ]);
-    expect(clusterMarks([mark(10, 'checkpoint')], 20, 30, 0.1)).toEqual([]);
-    expect(clusterMarks([mark(10, 'checkpoint')], 10, 10, 0.1)).toEqual([]);
+    expect(clusterMarks([mark(10, 'checkpoint')], (time) => time, [20, 30], 0.1)).toEqual([]);
+    expect(clusterMarks([mark(10, 'checkpoint')], (time) => time, [10, 10], 0.1)).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { MeasureArgument } from '../../../contributions.js';
 import { measureScaling as measure } from '../../../core/measure/measureScaling.js';
+import { reportTitle } from '../../../core/model/measured.js';
 import { newStudy, readStudy, scalingPage, writeReport } from '../../../core/measure/scalingFolder.js';
 import { plannedPoints, type PlannedPoint } from '../../../core/scaling/plan.js';
 import { sameStudy, type ScalingStudy } from '../../../core/scaling/study.js';
@@ -47,9 +48,10 @@ export async function measureScaling(ui: Ui, given?: MeasureArgument): Promise<v
     }),
   );
   const made = await writeReport(folder, measured);
-  await ui.reports.show(`Scaling of ${profile.name}`, folder, scalingPage);
+  const tab = reportTitle('scaling', profile.name);
+  await ui.reports.show(tab, folder, scalingPage);
   const said = made.bottleneck?.words ?? 'Too little was measured to name a bottleneck.';
-  void offerFolder(`Scaling of ${profile.name}: ${said}`, folder);
+  void offerFolder(`${tab}: ${said}`, folder);
 }
 
 /** The last one of the same training, where it lacks points. */

@@ -1,6 +1,6 @@
 // Compare Runs.
 import * as vscode from 'vscode';
-import type { RunArgument } from '../../../contributions.js';
+import type { RunArgument, RunsArgument } from '../../../contributions.js';
 import { ownFirst } from '../../../core/model/measured.js';
 import { describeRun } from '../../tree/describe.js';
 import type { Ui } from '../ui.js';
@@ -8,17 +8,28 @@ import type { Ui } from '../ui.js';
 const title = 'Compare Runs';
 
 /** `given` was clicked, and `all` are selected with it. Fewer than two are asked for. */
-export async function compareRuns(ui: Ui, given?: RunArgument, all?: readonly RunArgument[]): Promise<void> {
+export async function compareRuns(
+  ui: Ui,
+  given?: RunArgument | RunsArgument,
+  all?: readonly (RunArgument | RunsArgument)[],
+): Promise<void> {
   const chosen = runsOf(all ?? (given ? [given] : ui.runs.selectedRuns));
   const runs = chosen.length >= 2 ? chosen : await ask(ui, chosen);
   if (runs) ui.comparisons.show(runs);
 }
 
-/** Groups of runs may be selected too. */
-const runsOf = (nodes: readonly Partial<RunArgument>[]): RunArgument[] =>
-  nodes.flatMap(({ profile, id, dir }) =>
-    profile === undefined || id === undefined || dir === undefined ? [] : [{ profile, id, dir }],
-  );
+/**
+ * Each once. A report stands for its runs, oldest first. The group of a profile may be selected
+ * too, and stands for none.
+ */
+function runsOf(nodes: readonly Partial<RunArgument & RunsArgument>[]): RunArgument[] {
+  const all = nodes.flatMap(({ profile, id, dir, runs }): RunArgument[] => {
+    if (runs) return [...runs].reverse();
+    return profile === undefined || id === undefined || dir === undefined ? [] : [{ profile, id, dir }];
+  });
+  const keyOf = ({ profile, dir }: RunArgument): string => `${profile} ${dir}`;
+  return [...new Map(all.map((run) => [keyOf(run), run])).values()];
+}
 
 async function ask(ui: Ui, chosen: readonly RunArgument[]): Promise<RunArgument[] | undefined> {
   const { monitor } = await ui.services.backend();

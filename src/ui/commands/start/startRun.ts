@@ -9,6 +9,7 @@ import { takeSnapshot } from '../../../core/code/snapshot.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import { requestOf, withDevice, type RunRequest } from '../../../core/plan/request.js';
 import { cacheFolder } from '../../../core/setup/runtime.js';
+import { showStarted } from '../../panels/showStarted.js';
 import { rememberRun, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
 import { workspaceFolder } from '../../workspace.js';
@@ -45,8 +46,7 @@ export async function startRun(ui: Ui, recent: RecentRun, how: StartOptions = {}
   const run: RunArgument = { profile, id: started.id, dir: started.dir };
   void tellWarnings(ui.services, profile, started.warnings);
   if (started.note !== undefined) void vscode.window.showWarningMessage(`${started.id}: ${started.note}`);
-  if (ui.services.setting('trainyard.openDashboardOnRun')) ui.dashboards.show(run);
-  if (tensorboard) ui.tensorboards.show(run);
+  showStarted(ui, run, { dashboard: ui.services.setting('trainyard.openDashboardOnRun'), tensorboard });
   await (await ui.services.backend()).monitor.refresh();
   await ui.checkpoints.choose(run);
   return run;

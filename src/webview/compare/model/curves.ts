@@ -106,7 +106,11 @@ export function placeText(axis: CompareAxis, at: number): string {
   return axis === 'epoch' ? `epoch ${at.toFixed(1)}` : axisTime(at * 3600, 1);
 }
 
-export const axisNames: Record<CompareAxis, string> = { step: 'steps', epoch: 'epochs', hours: 'hours' };
+export const axisNames: Record<CompareAxis, string> = {
+  step: 'steps',
+  epoch: 'epochs',
+  hours: 'hours of run time',
+};
 
 /** The x of all lines, the greatest first. */
 export const xOf = ({ lines }: CompareChart): number[] =>

@@ -2,6 +2,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
 import { define } from '../../dashboard/elements/section.js';
+import { runTimeTitle } from '../../dashboard/charts/timeAxis.js';
 import { onThemeChange, readPalette, type Palette } from '../../dashboard/elements/theme.js';
 import { clock, plural } from '../../dashboard/model/format.js';
 import type { ComparisonUpdate, SavedChart, TableForm } from '../../protocol.js';
@@ -189,6 +190,7 @@ export class ComparePage extends LitElement {
               html`<button
                 type="button"
                 class="toggle"
+                title=${each === 'hours' ? runTimeTitle : nothing}
                 aria-pressed=${each === axis}
                 ?disabled=${!has(each)}
                 @click=${() => {

@@ -1,4 +1,4 @@
-// The model's step rows as charts want them: time since the start, derived columns, smoothed lines.
+// The model's step rows as charts want them: run time, derived columns, smoothed lines.
 // New rows only.
 import type { StepColumns } from '../../protocol.js';
 import type { PageModel } from '../model/model.js';
@@ -11,7 +11,7 @@ export type LineKey = 'imagesPerSec' | 'loss' | 'top1' | 'compute' | 'comm' | 'i
 const smoothedKeys: LineKey[] = ['imagesPerSec', 'loss', 'top1', 'compute', 'comm', 'input'];
 
 export class ChartData {
-  /** By the axis: seconds since the run's start, steps, or epochs; never falling. */
+  /** By the axis: seconds of run time (`PageModel.runTime`), steps, or epochs; never falling. */
   readonly x: number[] = [];
   readonly compute: number[] = [];
   /**
@@ -20,7 +20,8 @@ export class ChartData {
    */
   readonly stack: [number[], number[], number[]] = [[], [], []];
   steps: StepColumns;
-  origin = 0;
+  /** Of the time axis: its zero, and the pauses that it leaves out. */
+  private axisOfTime = '';
   private readonly averages = new Map<LineKey, Average>();
 
   constructor(
@@ -38,7 +39,7 @@ export class ChartData {
       axis === this.axis &&
       model === this.model &&
       model.steps === this.steps &&
-      model.origin === this.origin;
+      axisOfTime(model) === this.axisOfTime;
     const from = Math.min(
       model.takeNewSteps(),
       sameRows ? Infinity : 0,
@@ -75,7 +76,7 @@ export class ChartData {
     const { steps } = this;
     switch (this.axis) {
       case 'time':
-        return time - this.origin;
+        return this.model.runTime(time);
       case 'step':
         return step ?? between(steps.time, steps.step, time);
       case 'epoch':
@@ -85,14 +86,14 @@ export class ChartData {
     }
   }
 
-  /** Of a place on the x axis, seconds since the start. */
+  /** Of a place on the x axis, seconds of run time. */
   secondsOf(x: number): number {
-    return this.axis === 'time' ? x : between(this.x, this.steps.time, x) - this.origin;
+    return this.axis === 'time' ? x : this.model.runTime(between(this.x, this.steps.time, x));
   }
 
-  /** Of a row, since the start. */
+  /** Of a row, seconds of run time. */
   seconds(row: number): number {
-    return Math.max(0, (this.steps.time[row] ?? this.origin) - this.origin);
+    return Math.max(0, this.model.runTime(this.steps.time[row] ?? this.model.origin));
   }
 
   get length(): number {
@@ -101,7 +102,7 @@ export class ChartData {
 
   private renew(changedFrom: number): void {
     this.steps = this.model.steps;
-    this.origin = this.model.origin;
+    this.axisOfTime = axisOfTime(this.model);
     const { time, stepMs, commMs, inputWaitMs } = this.steps;
     const from = Math.min(changedFrom, this.x.length);
     this.x.length = from;
@@ -123,7 +124,7 @@ export class ChartData {
     const { time, step, epoch } = this.steps;
     switch (this.axis) {
       case 'time':
-        return (time[row] ?? 0) - this.origin;
+        return this.model.runTime(time[row] ?? 0);
       case 'step':
         return step[row] ?? 0;
       case 'epoch':
@@ -143,3 +144,5 @@ export class ChartData {
     }
   }
 }
+
+const axisOfTime = ({ origin, head }: PageModel): string => JSON.stringify([origin, head?.pauses]);

@@ -74,7 +74,7 @@ export class ChartGroup {
     return [low, high > low ? high : low + 1];
   }
 
-  /** The same in seconds since the start, for what is always drawn over time. */
+  /** The same in seconds of run time, for what is always drawn over time. */
   get timeRange(): [number, number] {
     const { data, zoom } = this;
     const [low, high] = this.range;

@@ -5,6 +5,7 @@ import './chartCard.js';
 import type { ChartGroup } from './chartGroup.js';
 import { chartSpecs, hasData } from './chartSpecs.js';
 import { pauseButton } from './pauseButton.js';
+import { axisNames, cutsNote, runTimeTitle } from './timeAxis.js';
 import { define, Section } from '../elements/section.js';
 import { xAxes, type ViewState } from '../model/viewState.js';
 
@@ -87,10 +88,13 @@ class Charts extends Section {
             </button>`
           : nothing
       }
-      <label class="slider"
+      ${cutsNote(view.axis, this.group.model.cuts)}
+      <label class="slider" title=${runTimeTitle}
         >X axis
         <select @change=${this.onAxis}>
-          ${xAxes.map((axis) => html`<option value=${axis} ?selected=${axis === view.axis}>${axis}</option>`)}
+          ${xAxes.map(
+            (axis) => html`<option value=${axis} ?selected=${axis === view.axis}>${axisNames[axis]}</option>`,
+          )}
         </select></label
       >
       <label class="slider"

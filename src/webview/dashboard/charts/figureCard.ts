@@ -31,7 +31,7 @@ class FigureCard extends PlotCard<FigureView, FigurePlot> {
         name: chart.tag,
         title: chart.tag,
         picture: () => figurePicture(this.view, this.plot?.yShown ?? [0, 1]),
-        csv: () => figureCsv(chart, axis.origin),
+        csv: () => figureCsv(chart, axis.runTime),
       },
     };
   }

@@ -106,7 +106,7 @@ export function figureTable(
     const row = length - 1 - back;
     const time = first.time[row] ?? 0;
     const values = figureLegend(chart, axis, along[row] ?? 0).map(({ value }) => value);
-    return [elapsed(time - axis.origin), count(first.step[row] ?? 0), ...values];
+    return [elapsed(axis.runTime(time)), count(first.step[row] ?? 0), ...values];
   });
   return { head, rows };
 }

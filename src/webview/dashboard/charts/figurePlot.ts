@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import type { Mark } from '../../protocol.js';
 import { significant } from '../model/format.js';
+import type { Cut } from '../model/model.js';
 import type { Palette } from '../elements/theme.js';
 import { markAt, places, type FigureAxis } from './figureAxis.js';
 import { colorOf, type FigureChart } from './figureGroups.js';
@@ -16,6 +17,8 @@ export interface FigureView {
   /** What the x axis shows, in its unit. */
   range: [number, number];
   marks: readonly Mark[];
+  /** The pauses that run time leaves out. */
+  cuts: readonly Cut[];
   palette: Palette;
 }
 
@@ -164,9 +167,11 @@ export class FigurePlot {
         drawAxes: [
           (plot) => {
             const { marks, axis: along, range, palette: colors } = this.view;
+            const cuts = along.kind === 'time' ? this.view.cuts : [];
             const [first] = this.view.chart.series;
             if (!first) return;
-            drawMarkLines(plot, { marks, xOf: (mark) => markAt(mark, along, first), range, palette: colors });
+            const xOf = (mark: Mark): number => markAt(mark, along, first);
+            drawMarkLines(plot, { marks, xOf, range, cuts, palette: colors });
           },
         ],
       },

@@ -7,6 +7,7 @@ import { figureGroups, type FigureChart, type FigureGroup } from './figureGroups
 import { plural } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
 import { pauseButton } from './pauseButton.js';
+import { axisNames, cutsNote, runTimeTitle } from './timeAxis.js';
 import { define, Section } from '../elements/section.js';
 import type { Palette } from '../elements/theme.js';
 import type { ViewState } from '../model/viewState.js';
@@ -44,7 +45,7 @@ class Figures extends Section {
   protected override render(): TemplateResult {
     const { model } = this;
     const all = new Set(model.figures.map(({ tag }) => tag)).size;
-    const axis = figureAxis(this.view.axis, model.figures, model.origin);
+    const axis = figureAxis(this.view.axis, model.figures, (time) => model.runTime(time));
     const groups = figureGroups(model.figures, this.filter);
     const isMany = all > manyCharts;
     return html`
@@ -64,13 +65,17 @@ class Figures extends Section {
                 </button>`
               : nothing
           }
+          ${cutsNote(axis.kind, model.cuts)}
           ${
             countsSteps(model.figures)
-              ? html`<label class="slider"
+              ? html`<label class="slider" title=${runTimeTitle}
                   >X axis
                   <select @change=${this.onAxis}>
                     ${(['time', 'step'] as const).map(
-                      (kind) => html`<option value=${kind} ?selected=${kind === axis.kind}>${kind}</option>`,
+                      (kind) =>
+                        html`<option value=${kind} ?selected=${kind === axis.kind}>
+                          ${axisNames[kind]}
+                        </option>`,
                     )}
                   </select></label
                 >`
@@ -125,7 +130,7 @@ class Figures extends Section {
   private chart(chart: FigureChart, axis: FigureAxis, range: [number, number]): TemplateResult {
     const { model, palette, view } = this;
     return html`<trainyard-figure
-      .view=${{ chart, axis, range, marks: model.marks, palette }}
+      .view=${{ chart, axis, range, marks: model.marks, cuts: model.cuts, palette }}
       .tableOpen=${view.tables.includes(chart.tag)}
       .zoom=${this.zoom}
     ></trainyard-figure>`;
@@ -139,8 +144,9 @@ class Figures extends Section {
   }
 
   private readonly zoom = (zoom: [number, number] | undefined): void => {
-    const { figures, origin } = this.model;
-    this.change({ zoom, axis: figureAxis(this.view.axis, figures, origin).kind });
+    const { model } = this;
+    const { kind } = figureAxis(this.view.axis, model.figures, (time) => model.runTime(time));
+    this.change({ zoom, axis: kind });
   };
 
   private readonly onAxis = (event: Event): void => {

@@ -250,7 +250,8 @@ export class Plot {
 
   private get markView(): Parameters<typeof drawMarkLines>[1] {
     const { model, data, range, palette } = this.group;
-    return { marks: model.marks, xOf: (mark) => data.xOf(mark), range, palette };
+    const cuts = data.axis === 'time' ? model.cuts : [];
+    return { marks: model.marks, xOf: (mark) => data.xOf(mark), range, cuts, palette };
   }
 
   private drawPoints(plot: uPlot): void {

@@ -1,12 +1,10 @@
 // A chart of the training as it is saved: what its image shows, and its figures.
 import type { ChartGroup } from './chartGroup.js';
 import { shownPoints, type ChartSpec } from './chartSpecs.js';
-import { xTicks } from './timeAxis.js';
+import { axisNames, xTicks } from './timeAxis.js';
 import type { XAxis } from '../model/viewState.js';
 import type { ChartPicture, ImageLine } from '../save/chartImage.js';
 import { csvOf } from '../save/csv.js';
-
-const axisNames: Record<XAxis, string> = { time: 'time since the start', step: 'step', epoch: 'epoch' };
 
 /** An x axis of the dashboard. */
 export function imageAxis(axis: XAxis, range: [number, number]): ChartPicture['x'] {
@@ -59,7 +57,7 @@ function evaluations(spec: ChartSpec, { data, model }: ChartGroup): ImageLine[] 
 }
 
 /**
- * All rows as measured, oldest first, with seconds since the start, step and epoch. Rows of
+ * All rows as measured, oldest first, with seconds of run time, step and epoch. Rows of
  * evaluations have their own columns, and stand where their time is.
  */
 export function figuresOf(spec: ChartSpec, { data, model }: ChartGroup): string {
@@ -86,7 +84,7 @@ export function figuresOf(spec: ChartSpec, { data, model }: ChartGroup): string 
   const others = evaluated.map((evaluation) => ({
     at: evaluation.time,
     cells: [
-      Math.max(0, evaluation.time - data.origin),
+      Math.max(0, model.runTime(evaluation.time)),
       evaluation.step,
       null,
       ...spec.lines.map(() => null),

@@ -1,5 +1,5 @@
 // A chart of an own program's figures as it is saved: what its image shows, and its figures.
-import { places } from './figureAxis.js';
+import { places, type FigureAxis } from './figureAxis.js';
 import { colorOf, lineLabel, type FigureChart } from './figureGroups.js';
 import { tickText, type FigureView } from './figurePlot.js';
 import type { ChartPicture } from '../save/chartImage.js';
@@ -26,12 +26,12 @@ export function figurePicture(
 }
 
 /**
- * All rows, oldest first, one writer after another. Rows of a long curve are merged: `value` is
+ * All rows, oldest first, one writer after another, with seconds of run time. Rows of a long curve are merged: `value` is
  * then a mean, which `min` and `max` bound.
  */
-export function figureCsv({ series }: FigureChart, origin: number): string {
+export function figureCsv({ series }: FigureChart, runTime: FigureAxis['runTime']): string {
   const rows = series.flatMap(({ writer, time, step, value, min, max }) =>
-    time.map((at, row) => [writer, at - origin, step[row], value[row], min[row], max[row]]),
+    time.map((at, row) => [writer, runTime(at), step[row], value[row], min[row], max[row]]),
   );
   return csvOf(['writer', 'seconds', 'step', 'value', 'min', 'max'], rows);
 }

@@ -1,5 +1,7 @@
 // What a chart's x axis is made of.
-import { axisTime, count } from '../model/format.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { axisTime, count, duration, plural } from '../model/format.js';
+import type { Cut } from '../model/model.js';
 import type { XAxis } from '../model/viewState.js';
 
 /** Distances between ticks of the time axis that people can count in. */
@@ -14,6 +16,21 @@ const wholeSteps = Array.from({ length: 12 }, (_, power) =>
 ).flat();
 
 export const fontSize = 11;
+
+/** What the x axes are called, on the page and in saved images. */
+export const axisNames: Record<XAxis, string> = { time: 'run time', step: 'step', epoch: 'epoch' };
+
+/** What run time is, in the comparison too. */
+export const runTimeTitle =
+  'Run time is how long the run held its nodes: the time between a stop and a resume is left out';
+
+/** What stands beside the choice of the axis: how much run time leaves out. Nothing without pauses. */
+export function cutsNote(axis: XAxis, cuts: readonly Cut[]): TemplateResult | typeof nothing {
+  if (axis !== 'time' || cuts.length === 0) return nothing;
+  const left = duration(cuts.reduce((sum, { seconds }) => sum + seconds, 0));
+  const text = cuts.length === 1 ? `a pause of ${left}` : `${plural(cuts.length, 'pause')}, ${left} in all,`;
+  return html`<span class="quiet cuts" title=${runTimeTitle}>${text} left out</span>`;
+}
 
 /** The parts of uPlot's x axis that depend on what it counts. */
 export function xTicks(axis: XAxis): {

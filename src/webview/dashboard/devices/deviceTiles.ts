@@ -25,7 +25,7 @@ function gpuTile(model: PageModel, host: HostColumns, gpu: GpuColumns, now: numb
     title: `GPU ${gpu.index}`,
     subtitle: gpu.name,
     compact: false,
-    time: host.time,
+    time: model.allWithoutPauses(host.time),
     lines: [
       {
         label: 'use',
@@ -79,7 +79,7 @@ function hostTile(model: PageModel, host: HostColumns, now: number): Tile {
     title: host.host,
     subtitle: 'host',
     compact: false,
-    time: host.time,
+    time: model.allWithoutPauses(host.time),
     lines,
     more: [`${bytes(host.diskFree)} free on disk`],
     warning: warningOf(host.missing),
@@ -93,7 +93,7 @@ function rankTile(model: PageModel, rank: RankColumns, now: number): Tile {
     title: `Rank ${rank.rank}`,
     subtitle: rank.device,
     compact: true,
-    time: rank.time,
+    time: model.allWithoutPauses(rank.time),
     lines: [
       {
         label: 'memory',

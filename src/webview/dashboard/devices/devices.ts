@@ -30,7 +30,7 @@ class Devices extends Section {
   declare revision: number;
   /** Whole seconds while figures are stale, otherwise 0: their age alone makes it draw again. */
   declare now: number;
-  /** `low,high` as the charts have it. */
+  /** `low,high` as the charts have it, seconds of run time. */
   declare range: string;
   declare palette: Palette;
   declare heat: ViewState['heat'];
@@ -158,14 +158,15 @@ class Devices extends Section {
     </div>`;
   }
 
+  /** Seconds since the epoch, without the pauses of the run. */
   private timeRange(): readonly [number, number] {
     const [low = 0, high = 1] = this.range.split(',').map(Number);
     const { origin } = this.model;
     if (this.model.steps.step.length > 0) return [origin + low, origin + high];
     // Without charts the devices' own samples are the axis.
     const times = [...this.model.hosts, ...this.model.ranks].flatMap(({ time }) => [
-      time[0] ?? Infinity,
-      time.at(-1) ?? -Infinity,
+      this.model.withoutPauses(time[0] ?? Infinity),
+      this.model.withoutPauses(time.at(-1) ?? -Infinity),
     ]);
     const first = Math.min(...times);
     return [first, Math.max(first + 1, ...times.filter(Number.isFinite))];

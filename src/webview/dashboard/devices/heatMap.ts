@@ -32,7 +32,7 @@ class HeatMap extends Section {
   };
   declare model: PageModel;
   declare revision: number;
-  /** Seconds since the epoch. */
+  /** Seconds since the epoch, without the pauses of the run. */
   declare range: readonly [number, number];
   declare palette: Palette;
   declare kind: HeatKind;
@@ -105,7 +105,9 @@ class HeatMap extends Section {
     for (const [index, row] of this.rows.entries()) {
       if (row.host !== host) {
         host = row.host;
-        samples = new Int32Array(sampleColumns(row.host.time, ...this.range, columns));
+        samples = new Int32Array(
+          sampleColumns(this.model.allWithoutPauses(row.host.time), ...this.range, columns),
+        );
       }
       for (let column = 0; column < columns; column++) {
         const sample = samples[column] ?? -1;
@@ -167,13 +169,13 @@ class HeatMap extends Section {
     if (!row) return;
     const [low, high] = this.range;
     const time = low + spot[0] * (high - low);
-    const [sample = -1] = sampleColumns(row.host.time, time - 1, time, 1);
+    const [sample = -1] = sampleColumns(this.model.allWithoutPauses(row.host.time), time - 1, time, 1);
     const value = sample < 0 ? null : heatValue(row, sample, this.kind);
     const shown =
       this.kind === 'memory' && value !== null
         ? bytesOf(rowMemory(row).used[sample] ?? null, rowMemory(row).total)
         : percentOf100(value === null ? null : value * 100);
-    this.told = `${rowName(row)} · ${this.kind} ${shown} · ${elapsed(time - this.model.origin)} after the start`;
+    this.told = `${rowName(row)} · ${this.kind} ${shown} · ${elapsed(time - this.model.origin)} of run time`;
   }
 
   private readonly onMove = (event: MouseEvent): void => {

@@ -24,6 +24,18 @@ export function lastAtMost(sorted: ArrayLike<number>, limit: number): number {
   return low - 1;
 }
 
+/** The last of `count` rows for which something holds that holds for all rows before it; -1: none. */
+export function lastOf(count: number, holds: (row: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
 /**
  * Where `value` of the rising column `from` lies in column `to`: on the line between its
  * neighbours, at an end outside of them.

@@ -48,7 +48,7 @@ class Timeline extends Section {
   };
   declare model: PageModel;
   declare revision: number;
-  /** Of the charts, seconds since the start, as `low,high` so that equal ranges are equal. */
+  /** Of the charts, seconds of run time, as `low,high` so that equal ranges are equal. */
   declare range: string;
   declare faded: boolean;
   declare width: number;
@@ -83,8 +83,8 @@ class Timeline extends Section {
     const room = (high - low) * 0.001 + 1;
     const clusters = clusterMarks(
       model.marks,
-      model.origin + low - room,
-      model.origin + high + room,
+      (time) => model.runTime(time),
+      [low - room, high + room],
       iconWidth / this.width,
     );
     if (model.marks.length === 0) {
@@ -135,7 +135,7 @@ class Timeline extends Section {
 
   private words(marks: Mark[]): string {
     const one = (mark: Mark): string =>
-      `${elapsed(mark.time - this.model.origin)}${mark.step === null ? '' : ` · step ${count(mark.step)}`} · ${mark.text}`;
+      `${elapsed(this.model.runTime(mark.time))}${mark.step === null ? '' : ` · step ${count(mark.step)}`} · ${mark.text}`;
     const [first, ...others] = marks.filter(({ kind }) => kind !== 'checkpoint');
     const last = marks.at(-1);
     if (!last) return '';

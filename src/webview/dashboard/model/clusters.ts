@@ -18,21 +18,27 @@ const weights: Record<MarkKind, number> = {
   end: 3,
   stop: 2,
   start: 1,
-  resume: 1,
+  resume: 4, // beside the end before it, as the pause between them is left out
   checkpoint: 0,
 };
 
 /**
- * Marks in [low, high], those closer than `gap` (a part of the whole) together. Times are seconds
- * since the epoch.
+ * Marks in [low, high], those closer than `gap` (a part of the whole) together. `runTime` is where a
+ * mark of a time stands, in the unit of `low` and `high`.
  */
-export function clusterMarks(marks: readonly Mark[], low: number, high: number, gap: number): MarkCluster[] {
+export function clusterMarks(
+  marks: readonly Mark[],
+  runTime: (time: number) => number,
+  [low, high]: readonly [number, number],
+  gap: number,
+): MarkCluster[] {
   const span = high - low;
   if (!(span > 0)) return [];
   const clusters: MarkCluster[] = [];
-  const inside = marks.filter(({ time }) => time >= low && time <= high);
-  for (const mark of inside.sort((a, b) => a.time - b.time)) {
-    const position = (mark.time - low) / span;
+  for (const mark of [...marks].sort((a, b) => a.time - b.time)) {
+    const at = runTime(mark.time);
+    if (at < low || at > high) continue;
+    const position = (at - low) / span;
     const last = clusters.at(-1);
     if (last && position - last.position < gap) {
       last.marks.push(mark);

@@ -27,6 +27,12 @@ const mostLines = 20_000;
 
 export type Part = 'head' | 'steps' | 'evaluations' | 'figures' | 'marks' | 'devices' | 'log';
 
+/** A pause that run time leaves out: where that is, and how long the pause was, both in seconds. */
+export interface Cut {
+  at: number;
+  seconds: number;
+}
+
 /** `gap`: something was missed, a full update is needed. `early`: still waiting for that one. */
 export type Outcome = 'applied' | 'gap' | 'early';
 
@@ -80,6 +86,32 @@ export class PageModel {
   /** Zero of the time axis, seconds since the epoch. */
   get origin(): number {
     return this.head?.started ?? this.steps.time[0] ?? this.marks[0]?.time ?? this.now;
+  }
+
+  /**
+   * Seconds that the run had run at a time (seconds since the epoch), from its origin on: those in
+   * which it held no nodes, between a stop and a resume, are left out.
+   */
+  runTime(time: number): number {
+    return this.withoutPauses(time) - this.origin;
+  }
+
+  /** A time as it would be if the run had had no pauses before it; seconds since the epoch. */
+  withoutPauses(time: number): number {
+    const { pauses = [] } = this.head ?? {};
+    return pauses.reduce((left, { from, to }) => left - Math.max(0, Math.min(time, to) - from), time);
+  }
+
+  /** The same of many. Without pauses they are these very times. */
+  allWithoutPauses(times: number[]): number[] {
+    const isWhole = (this.head?.pauses.length ?? 0) === 0;
+    return isWhole ? times : times.map((time) => this.withoutPauses(time));
+  }
+
+  get cuts(): Cut[] {
+    return (this.head?.pauses ?? []).map(({ from, to }) => {
+      return { at: this.runTime(from), seconds: to - from };
+    });
   }
 
   /** As it is now, untouched by what comes later. */

@@ -99,7 +99,7 @@ export class Page extends LitElement {
             : html`<trainyard-timeline
                 .model=${shown}
                 .revision=${revisions.marks}
-                .range=${empty === undefined ? range : `0,${Math.max(1, (shown.head?.ended ?? now) - shown.origin)}`}
+                .range=${empty === undefined ? range : `0,${Math.max(1, shown.runTime(shown.head?.ended ?? now))}`}
                 .faded=${lost}
               ></trainyard-timeline>`
         }

@@ -89,7 +89,10 @@ it('a damaged value is no value', () => {
         runs: [{ ...run, ...wrong }],
       }),
     ),
-    ...[{ health: null }, { fraction: 2 }, { top1: '1' }, { ended: -1 }].map((wrong) => ({
+    ...[
+      ...[{ health: null }, { fraction: 2 }, { top1: '1' }, { ended: -1 }],
+      ...[{ report: 'scaling' }, { report: { kind: 'other' } }, { report: { kind: 'scaling', begun: '5' } }],
+    ].map((wrong) => ({
       ...good,
       runs: [{ ...run, ...wrong }],
     })),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
-import { resumeCommand } from '../../../../src/core/plan/resume.js';
+import { resumedRun, resumeCommand } from '../../../../src/core/plan/resume.js';
 
 const run = (more: object): RunEntry['run'] =>
   ({
@@ -47,6 +47,14 @@ it('asks for the nodes, the TensorBoard and the evaluator that the run had', () 
     'trainyard run lab --run-dir /r --ranks 5 --nodes 2 --per-node -- torchrun x.py',
   );
   expect(resumeCommand({ run: null, dir: nodePath('/r') }, 'lab')).toBeUndefined();
+});
+
+it('stays a run of its report', () => {
+  const report = { kind: 'scaling', begun: 5 };
+  const entry = { id: 'r', dir: nodePath('/r'), run: run({ report }), state: null, interrupted: true };
+  const profile = { name: 'lab', kind: 'local' } as const;
+  expect(resumedRun(entry, profile, '/')).toMatchObject({ report, runDir: '/r' });
+  expect(resumedRun({ ...entry, run: run({}) }, profile, '/')).not.toHaveProperty('report');
 });
 
 it('asks for the GPUs that were asked for', () => {

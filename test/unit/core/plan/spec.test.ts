@@ -88,6 +88,14 @@ describe('planRun', () => {
     expect(spec.dir).toBe('/home/me/out');
   });
 
+  it('names the report that starts the run, where one does', () => {
+    const report = { kind: 'bakeoff', begun: 1_795_000_000.5 } as const;
+    const spec = plan(train, { report });
+    expect(spec.report).toEqual(report);
+    expect(check(runSpecSchema, spec).ok).toBe(true);
+    expect(plan(train)).not.toHaveProperty('report');
+  });
+
   it('names the GPUs of a profile for a run that wants them', () => {
     const four = { cores: 4, gpus: gpus(4) };
     const listed: Profile = { ...local, hosts: [{ host: 'localhost', gpus: [3, 0, 1] }] };
