@@ -11,12 +11,12 @@ import { judgeBytes, judgeNames } from './packageContents.mjs';
 import { filesOf, targets, universal } from './packageTargets.mjs';
 import { buildCuda } from '../native/native.mjs';
 import { root } from '../lib/paths.mjs';
-import { main } from '../lib/shell.mjs';
+import { main, run } from '../lib/shell.mjs';
 
 const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /**
- * Builds dist/ first, by vscode:prepublish.
+ * Packs what is in dist/.
  * @param {string} target
  * @param {boolean} cuda
  */
@@ -70,5 +70,11 @@ main(async () => {
   const built = join(root, 'build/native/release/node');
   if (cuda) buildCuda();
   else for (const folder of ['cuda', 'cuda12']) rmSync(join(built, folder), { recursive: true, force: true });
-  for (const target of chosen) await make(target, cuda);
+  // Once for all of them. A `vscode:prepublish` would be run for each.
+  run(process.execPath, [join(root, 'scripts/build/build.mjs'), '--production'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  // Compressing takes the time, and goes on in threads of its own.
+  await Promise.all(chosen.map((target) => make(target, cuda)));
 });

@@ -1,9 +1,10 @@
 // Bundles what runs inside the editor in tests: the driver extension and the suite. Returns where
-// they are.
-import { copyFileSync, mkdirSync } from 'node:fs';
+// they are. Files are replaced by rename, since the editor of another test file may be reading one.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
+import { replaceFile } from '../lib/replaceFile.mjs';
 
 /** @import { BuildOptions } from 'esbuild' */
 
@@ -11,21 +12,31 @@ export async function bundleEditorTests() {
   const folder = join(root, 'build', 'test', 'editor');
   const driver = join(folder, 'driver');
   const suite = join(folder, 'suite.js');
-  mkdirSync(driver, { recursive: true });
   /** @satisfies {BuildOptions} */
-  const shared = { bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'warning' };
-  await build({
-    ...shared,
-    entryPoints: [join(root, 'test/editor/driver/main.ts')],
-    outfile: join(driver, 'main.js'),
-    external: ['vscode'],
-  });
-  await build({
-    ...shared,
-    entryPoints: [join(root, 'test/editor/host/run.ts')],
-    outfile: suite,
-    external: ['vscode', 'mocha'],
-  });
-  copyFileSync(join(root, 'test/editor/driver/package.json'), join(driver, 'package.json'));
+  const shared = {
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    logLevel: 'warning',
+    write: false,
+  };
+  const made = await Promise.all([
+    build({
+      ...shared,
+      entryPoints: [join(root, 'test/editor/driver/main.ts')],
+      outfile: join(driver, 'main.js'),
+      external: ['vscode'],
+    }),
+    build({
+      ...shared,
+      entryPoints: [join(root, 'test/editor/host/run.ts')],
+      outfile: suite,
+      external: ['vscode', 'mocha'],
+    }),
+  ]);
+  for (const { outputFiles } of made)
+    for (const { path, contents } of outputFiles) replaceFile(path, contents);
+  replaceFile(join(driver, 'package.json'), readFileSync(join(root, 'test/editor/driver/package.json')));
   return { driver, suite };
 }

@@ -1,11 +1,30 @@
 import { defineConfig } from 'vitest/config';
 
-// Whole editors on two cores: one file at a time.
+const all = 'test/editor/**/*.test.ts';
+/** They make packages, which writes dist anew, from which the other editors run. */
+const alone = ['test/editor/packages.test.ts', 'test/editor/vsix.test.ts'];
+
+// Whole editors on two cores. The tests wait half of their time, so two files run at a time. Each
+// file has an editor, folders, ports and nodes of its own.
 export default defineConfig({
   test: {
-    include: ['test/editor/**/*.test.ts'],
-    fileParallelism: false,
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: [all],
+          exclude: alone,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: alone, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

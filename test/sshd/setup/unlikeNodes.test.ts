@@ -23,9 +23,10 @@ import { namespaceMachine, namespaceProfile } from '../support/namespaceMachine.
 
 /**
  * Lets the trainer of a node run for moments only, as where a CPU is held down: after each it is
- * stopped for 8 times as long as it computed, or 0.15 s. Counted is its own time, since a busy
+ * stopped for 12 times as long as it computed, or 0.25 s. Counted is its own time, since a busy
  * machine may draw a moment out. The cores of all nodes here are the same ones, so only a process
- * can be slow.
+ * can be slow, and the others take cores from one another. Where their rates are far apart, only
+ * one below a quarter of the median is named.
  */
 function holdDown(namespace: string): ChildProcess {
   const loop = `
@@ -37,8 +38,8 @@ function holdDown(namespace: string): ChildProcess {
         kill -STOP $pid && before=$(ticks $pid) || continue
         kill -CONT $pid; sleep 0.02; kill -STOP $pid
         after=$(ticks $pid) || continue
-        hundredths=$(((after - before) * 8))
-        [ $hundredths -ge 15 ] || hundredths=15
+        hundredths=$(((after - before) * 12))
+        [ $hundredths -ge 25 ] || hundredths=25
         sleep $((hundredths / 100)).$(printf %02d $((hundredths % 100)))
       done
       sleep 0.02
