@@ -119,6 +119,7 @@ struct PackAll {
           [&](unsigned i) { shared.at[i] = row[i]; });
     } else {
       const PackJob& job = jobs[kept.job];
+      if (job.transposed) return transpose(job, kept.part, thread, shared);
       if (job.type == 0) put<float>(job, kept.part, thread, shared);
       if (job.type == 1) put<BFloat16>(job, kept.part, thread, shared);
       if (job.type == 2) put<Float16>(job, kept.part, thread, shared);
@@ -126,19 +127,24 @@ struct PackAll {
   }
 
  private:
+  TRAINYARD_HD static void transpose(const PackJob& job, const RepackPart& part, unsigned thread,
+                                     const Shared& shared) {
+    const unsigned first = part.channel * job.shape.out + part.filter;
+    for (unsigned i = thread; i < part.filters * part.channels; i += kBlockThreads) {
+      const unsigned filter = i % part.filters;
+      const unsigned channel = i / part.filters;
+      const unsigned to = first + channel * job.shape.out + filter;
+      const float value = shared.at[filter * part.channels + channel];
+      if (job.type == 0) static_cast<float*>(job.to)[to] = value;
+      if (job.type == 1) static_cast<BFloat16*>(job.to)[to] = static_cast<BFloat16>(value);
+      if (job.type == 2) static_cast<Float16*>(job.to)[to] = static_cast<Float16>(value);
+    }
+  }
+
   template <class T>
   TRAINYARD_HD static void put(const PackJob& job, const RepackPart& part, unsigned thread, const Shared& shared) {
     T* packed = static_cast<T*>(job.to);
     const unsigned window = job.shape.window;
-    if (job.transposed) {
-      for (unsigned i = thread; i < part.filters * part.channels; i += kBlockThreads) {
-        const unsigned filter = i % part.filters;
-        const unsigned channel = i / part.filters;
-        packed[size_t{part.channel + channel} * job.shape.out + part.filter + filter] =
-            static_cast<T>(shared.at[filter * part.channels + channel]);
-      }
-      return;
-    }
     walk_packed(
         job.shape, part, packed, thread,
         [&](size_t to, unsigned from) {
