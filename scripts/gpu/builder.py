@@ -10,6 +10,7 @@ from processes import Limit, run, write_whole
 from tools import CUDA, NATIVE
 
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
+OPS = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "fused").glob("*.cpp"))]
 # Instructions of Hopper's own, which later GPUs do not have.
 HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"]}
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
@@ -32,6 +33,7 @@ class Builder:
         self.out, self.tools, self.targets = out, tools, targets
         self.limit, self.maker = Limit(3600), Maker()
         self.flags = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", f"-I{NATIVE}", '-DTRAINYARD_CUDA_ABI="gpu-proof"']
+        self.flags += [f'-DTRAINYARD_CUDA_KERNELS="{sources_digest()[:12]}"']
         self.flags += ['-DTRAINYARD_CUDA_TARGETS="' + " ".join(f"sm_{t}" for t in targets) + '"']
         self.system = [word for folder in tools["includes"] for word in ("-isystem", str(folder))]
 
@@ -108,7 +110,7 @@ class Builder:
         return self.each(one, KERNELS)
 
     def library(self):
-        own = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "library").glob("*.cpp")), NATIVE / "trainer/tensor/tensor_desc.cpp"]
+        own = [*OPS, *sorted((CUDA / "library").glob("*.cpp")), NATIVE / "trainer/tensor/tensor_desc.cpp"]
         objects = self.compile_all("library", own, "-fvisibility=hidden") + self.kernels()
         target, exports = self.out / "libtrainer_cuda.so", CUDA / "library/exports.map"
         self.maker.link(["g++", "-shared", "-o", target, *objects, f"-Wl,--version-script={exports}",
@@ -118,7 +120,7 @@ class Builder:
         return target
 
     def reference(self):
-        own = [*sorted(CUDA.glob("*.cpp")), *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pointwise")),
+        own = [*OPS, *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pointwise")),
                NATIVE / "proof/reference.cpp", NATIVE / "trainer/tensor/tensor_desc.cpp",
                NATIVE / "trainer/base/aligned_memory.cpp", NATIVE / "common/error.cpp"]
         objects = self.compile_all("reference", own, "-fvisibility=hidden", "-ffp-contract=off")
