@@ -37,7 +37,7 @@ class Conv2dStage final : public Stage {
     y_ = planner.make_activation(y_value_);
     forward_scratch_ = planner.scratch(op_->forward_scratch_bytes());
     if (sums_rows_ > 0) sums_ = planner.make_channel_sums(y_value_, sums_rows_);
-    if (training_ && op_->kept_bytes() > 0) kept_ = planner.keep(op_->kept_bytes());
+    if (training_ && sums_rows_ == 0 && op_->kept_bytes() > 0) kept_ = planner.keep(op_->kept_bytes());
     if (packed == 0) return;
     packed_ = planner.pack(packed_weights_);
     if (!packed_) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);

@@ -64,7 +64,7 @@ class Planner {
   /// Where batch norms with a mask made `value`, and the gradients given so far are what their kind
   /// adds. rows: of the sums for a kind; nullopt for 0.
   std::optional<PlannedEnd> take_end(ValueId value, const std::function<unsigned(GradientEndKind)>& rows);
-  /// The sums that the end of the gradient of `value` comes with.
+  /// Of the end of the gradient of `value`, where a convolution made it; rows 0: none did.
   PlannedSums end_sums(ValueId value);
 
   /// Memory for this moment only.

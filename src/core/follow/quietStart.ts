@@ -1,5 +1,5 @@
-// A shell that is told by a typed line what to become. What the terminal shows until then is that
-// line, twice, and is kept back: people see a prompt first.
+// A shell in which a typed line starts a program. The terminal would show that line twice before
+// the program begins. So the line is hidden, and people see a prompt first.
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { SshShell } from '../ssh/base/transport.js';
 

@@ -1,4 +1,4 @@
-// What a terminal shows of a shell that is told by a typed line what to become.
+// What a terminal shows of a shell in which a typed line starts a program.
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { QuietStart } from '../../../../src/core/follow/quietStart.js';

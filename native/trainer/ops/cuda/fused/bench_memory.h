@@ -1,4 +1,4 @@
-// Memory for measurements of one piece of work, which is made when the first of them is taken.
+// Memory for the measurements of one operation, allocated at the first of them.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,8 @@ class BenchMemory {
  public:
   explicit BenchMemory(const FusedKernels& kernels) : kernels_(kernels) {}
 
-  /// make: asks for all memory, with numbers() and room(). Nothing where there is too little.
+  /// Milliseconds of `run`; nothing where there is too little memory. make: allocates all of it, with
+  /// numbers() and room().
   template <class Make>
   std::optional<double> take(const Make& make, const std::function<void()>& run) {
     if (!bench_) {
@@ -38,7 +39,7 @@ class BenchMemory {
   bool ready_ = false;
 };
 
-/// The tiling of `tilings` that takes most rows of sums, of those that take the shape.
+/// The most rows of sums that one of those `tilings` writes that take the shape.
 template <size_t kCount>
 size_t most_sums_rows(const PointwiseTiling (&tilings)[kCount], const PointwiseShape& shape, unsigned processors) {
   size_t most = 0;

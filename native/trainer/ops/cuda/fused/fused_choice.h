@@ -1,5 +1,5 @@
-// Whether one of our fused kernels does a piece of work, or the kernels that do its parts one after
-// the other. A fused kernel is taken only where it computed rightly on this device, and with --tune
+// Whether one of our fused kernels does an operation, or the kernels that do its parts one after the
+// other. A fused kernel is taken only where it computed rightly on this device, and with --tune
 // only where it takes less time.
 #pragma once
 #include <functional>
@@ -15,9 +15,9 @@ namespace trainyard::cuda {
 /// Milliseconds on the device; nothing where they cannot be measured.
 using MeasureWork = std::function<std::optional<double>()>;
 
-/// One of our kernels that does all of a piece of work.
+/// One of our kernels that does a whole operation.
 struct FusedCandidate {
-  std::string name;    ///< "fused 64x256": differs from its work's others. No tab, no line's end
+  std::string name;    ///< "fused 64x256": differs from the other candidates. No tab, no line's end
   std::string kernel;  ///< "1x1 convolutions with sums, 64 channels, tiles of 64x256": checked once
   /// Runs the kernel on a small example: "" where it computes rightly, otherwise what is wrong.
   std::function<std::string()> check;
@@ -43,7 +43,7 @@ class FusedChecks {
 /// The name that is kept where no fused kernel was chosen.
 inline constexpr const char* kApart = "apart";
 
-/// A piece of work for which there are fused kernels.
+/// An operation for which there are fused kernels.
 struct FusedWork {
   PlanQuestion question;
   MeasureWork apart;  ///< of the kernels that do its parts

@@ -13,8 +13,8 @@ namespace trainyard::cuda {
 
 struct Device;
 
-/// Memory and a clock of the device while candidates are measured. Nothing here fails: memory that
-/// there is no room for is nullptr. Memory is freed with the bench.
+/// Memory and a clock of the device while candidates are measured. Nothing here fails: where memory
+/// is short, numbers() and room() return nullptr. Memory is freed with the bench.
 class FusedBench {
  public:
   virtual ~FusedBench() = default;

@@ -1,6 +1,5 @@
-// Who decides which of cuDNN's plans, or which of our kernels, does a piece of work: the trainer,
-// which knows what was chosen before. The library says what there is to choose from, and measures
-// it.
+// Who decides which of cuDNN's plans, or which of our kernels, does an operation: the trainer, which
+// knows what was chosen before. The library says what there is to choose from, and measures it.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -10,7 +9,7 @@
 
 namespace trainyard {
 
-/// A piece of work for which there are several kernels. No text has a tab or a line's end.
+/// An operation for which there are several kernels. No text has a tab or a line's end.
 struct PlanQuestion {
   std::string device;   ///< "NVIDIA H100 80GB HBM3, 132 multiprocessors"
   std::string library;  ///< "cuDNN 9.19.0"
