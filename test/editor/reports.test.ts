@@ -31,7 +31,14 @@ test('a scaling report is measured, and shown in a tab', async () => {
   await workbench.host.command('notifications.clearAll');
 });
 
+test('the report is there after a reload of the window', async () => {
+  await workbench.reload();
+  await tab('Scaling of local');
+  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+});
+
 test('its runs stand below a row of the report, and an own run beside it', async () => {
+  await workbench.showViews();
   await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: false });
   await workbench.host.command('trainyard.runTraining', {
     ...{ profile: 'local', words: ['/bin/sh', '-c', 'true'] },
@@ -67,12 +74,6 @@ test('its runs stand below a row of the report, and an own run beside it', async
   }
   for (const key of ['ArrowDown', 'Enter']) await keyboard.press(key);
   await stage.dashboard();
-});
-
-test('the report is there after a reload of the window', async () => {
-  await workbench.reload();
-  await tab('Scaling of local');
-  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
 });
 
 test('one that was ended goes on, and keeps what was measured', async () => {

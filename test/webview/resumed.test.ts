@@ -62,5 +62,6 @@ test('figures of an own program stand by run time too', async () => {
   await page.getByText('a pause of 2 h left out').waitFor();
   await page.locator('trainyard-figure').getByRole('button', { name: 'Table' }).click();
   const times = page.locator('trainyard-figure tbody td:first-child, trainyard-figure tbody th');
+  await times.nth(1).waitFor();
   expect((await times.allInnerTexts()).map((text) => text.trim())).toEqual(['2:40', '1:40']);
 });
