@@ -21,24 +21,16 @@ struct Maps {
   CUtensorMap d;  // [rows, columns]
 };
 
-/// kInner: input channels. kWidth: output channels of a warpgroup. kAcross: both warpgroups take
-/// the same 64 rows and neighbouring channels; otherwise 64 rows each and the same channels.
 /// kStages: chunks of pixels on their way. kOuts: tiles of a warpgroup that are being written.
 /// kInTurn: one warpgroup multiplies while the other writes.
 template <int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
-struct Plan {
-  static constexpr int kRows = kAcross ? kGroupRows : 2 * kGroupRows;
-  static constexpr int kColumns = kAcross ? 2 * kWidth : kWidth;
-  static constexpr int kChunks = kInner / kChunk;
-  static constexpr int kWeights = kChunks * kColumns * kChunkBytes;
-  static constexpr int kStage = kRows * kChunkBytes;
-  static constexpr int kOut = kGroupRows * kWidth * 2;
+struct Plan : Cut<kInner, kWidth, kAcross> {
+  using C = Cut<kInner, kWidth, kAcross>;
   // 1024 for the alignment, 1024 for the barriers.
-  static constexpr int kBytes = kWeights + kStages * kStage + 2 * kOuts * kOut + 1024 + 1024;
-  static constexpr unsigned kPartials = kAcross ? 4 : 8;
+  static constexpr int kBytes = C::kWeights + kStages * C::kStage + 2 * kOuts * C::kTile + 1024 + 1024;
   static_assert(kBytes <= kMostShared);
   // The second warpgroup begins a tile when the first has multiplied all of it.
-  static_assert(!kInTurn || kStages >= kChunks);
+  static_assert(!kInTurn || kStages >= C::kChunks);
 };
 
 /// Where a block's shared memory holds what.
@@ -82,124 +74,65 @@ struct ColumnSums {
 
 template <class T, int kInner, int kWidth, bool kAcross, int kStages, int kOuts, bool kInTurn>
 __global__ void __launch_bounds__(kThreads, 1)
-    pointwise_kernel(const __grid_constant__ Maps maps, float* sums, int tiles, int blocks_across, int columns,
+    pointwise_kernel(const __grid_constant__ Maps maps, float* sums, int all_tiles, int blocks_across, int columns,
                      int sums_rows) {
   using P = Plan<kInner, kWidth, kAcross, kStages, kOuts, kInTurn>;
   extern __shared__ uint8_t memory[];
   const Places<P, kStages> at(memory);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
-  const int across = blockIdx.x % blocks_across;
-  const int first = blockIdx.x / blocks_across;
-  const int step = gridDim.x / blocks_across;
+  const Tiles tiles(blocks_across, all_tiles);
 
   if (threadIdx.x == 0) {
-    for (int s = 0; s < kStages; ++s) {
-      barrier_init(at.full(s), 1);
-      barrier_init(at.empty(s), 8);  // a lane of each warp that multiplies
-    }
-    barrier_init(at.weights_full(), 1);
+    make_stages<kStages>(at);
     barriers_are_made();
   }
   __syncthreads();
 
   if (warp == 8) {
-    if (lane != 0) return;
-    expect(at.weights_full(), P::kWeights);
-    for (int c = 0; c < P::kChunks; ++c) {
-      load_box(at.weights + c * P::kColumns * kChunkBytes, &maps.b, at.weights_full(), c * kChunk,
-               across * P::kColumns);
-    }
-    Turn<kStages> turn{.parity = 1};
-    for (int tile = first; tile < tiles; tile += step) {
-      for (int c = 0; c < P::kChunks; ++c, turn.next()) {
-        wait(at.empty(turn.stage), turn.parity);
-        expect(at.full(turn.stage), P::kStage);
-        load_box(at.stage(turn.stage), &maps.a, at.full(turn.stage), c * kChunk, tile * P::kRows);
-      }
-    }
+    if (lane == 0) bring_factors<P, kStages>(at, &maps.a, &maps.b, tiles);
     return;
   }
 
-  const int group = warp / 4;
-  const int quarter = warp % 4;
-  const bool speaks = threadIdx.x % kGroup == 0;
-  const int column = across * P::kColumns + (kAcross ? group * kWidth : 0);
-  const uint32_t a_offset = kAcross ? 0 : group * kGroupRows * kChunkBytes;
-  const uint32_t b_offset = kAcross ? group * kWidth * kChunkBytes : 0;
-  // This lane's row of its matrix of 8 x 8; matrices 0 and 1 lie below each other, 2 and 3 beside
-  // them.
-  const uint32_t row_offset = (quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128;
-  const uint32_t beside = lane / 16;
-  const uint32_t swizzle = lane % 8;
-  const int own_turn = 3 + group;
-  const int other_turn = 3 + (1 - group);
+  const Share<P> share(warp, lane);
+  const int column = tiles.across * P::kColumns + share.column;
+  const int own_turn = 3 + share.group;
+  const int other_turn = 3 + (1 - share.group);
 
   ColumnSums<kWidth> column_sums;
   wait(at.weights_full(), 0);
   __syncwarp();
-  if (kInTurn && group == 1) meet_without_waiting<2 * kGroup>(other_turn);
+  if (kInTurn && share.group == 1) meet_without_waiting<2 * kGroup>(other_turn);
   Turn<kStages> turn{.parity = 0};
   int out = 0;
-  for (int tile = first; tile < tiles; tile += step) {
+  for (int tile = tiles.first; tile < tiles.end; tile += tiles.step) {
     float acc[kWidth / 2];
     if constexpr (kInTurn) meet<2 * kGroup>(own_turn);
-    hold(acc);
-    int before = 0;
-#pragma unroll
-    for (int c = 0; c < P::kChunks; ++c, turn.next()) {
-      wait(at.full(turn.stage), turn.parity);
-      __syncwarp();
-      const uint64_t a = describe(at.stage(turn.stage) + a_offset);
-      const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + b_offset);
-      begin_products();
-#pragma unroll
-      for (int k = 0; k < 4; ++k) multiply_add<T>(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
-      commit_products();
-      if (c > 0) {
-        wait_for_products<1>();
-        if (lane == 0) arrive(at.empty(before));
-      }
-      before = turn.stage;
-    }
+    const int last = start_product<T>(at, share, turn, acc);
     // Nobody waits for a turn after the last tile.
-    if (kInTurn && (group == 0 || tile + step < tiles)) meet_without_waiting<2 * kGroup>(other_turn);
-    wait_for_products<0>();
-    hold(acc);
-    if (lane == 0) arrive(at.empty(before));
+    if (kInTurn && (share.group == 0 || tile + tiles.step < tiles.end)) meet_without_waiting<2 * kGroup>(other_turn);
+    finish_product(at, share, last, acc);
 
     uint32_t packed[kWidth / 4];
 #pragma unroll
     for (int i = 0; i < kWidth / 4; ++i) packed[i] = pack<T>(acc[2 * i], acc[2 * i + 1]);
     // The memory is free when what it held last has been read.
-    if (speaks) wait_until_read<kOuts - 1>();
-    meet<kGroup>(1 + group);
-    const uint32_t to = at.outs + (group * kOuts + out) * P::kOut;
+    if (share.speaks) wait_until_read<kOuts - 1>();
+    meet<kGroup>(1 + share.group);
+    const uint32_t to = at.outs + (share.group * kOuts + out) * P::kTile;
 #pragma unroll
     for (int j = 0; j < kWidth / 8; j += 2) {
-      const uint32_t row = to + (j / 8) * kGroupRows * 128 + row_offset;
-      store_matrices(row + (((j % 8) + beside) ^ swizzle) * 16,
-                     {packed[2 * j], packed[2 * j + 1], packed[2 * j + 2], packed[2 * j + 3]});
+      store_matrices(share.place(to, j), {packed[2 * j], packed[2 * j + 1], packed[2 * j + 2], packed[2 * j + 3]});
     }
-    publish_to_copies();
-    meet<kGroup>(1 + group);
-    if (speaks) {
-      const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
-#pragma unroll
-      for (int box = 0; box < kWidth / 64; ++box) {
-        store_box(&maps.d, to + box * kGroupRows * 128, column + box * 64, row);
-      }
-      commit_stores();
-    }
+    store_tile(&maps.d, share, to, column, tile * P::kRows + share.row);
     if (++out == kOuts) out = 0;
     column_sums.template add<T>(packed);
   }
 
-  const size_t row = first * P::kPartials + (kAcross ? 0 : group * 4) + quarter;
-  float* own = sums + row * columns + column;
+  float* own = sums + share.partial(tiles.first) * columns + column;
   write_column_sums<kWidth>(column_sums.sum, lane, own);
   write_column_sums<kWidth>(column_sums.squares, lane, own + size_t{1} * sums_rows * columns);
-  if (speaks) wait_for_stores();
+  if (share.speaks) wait_for_stores();
 }
 
 /// One launch of a product.

@@ -13,7 +13,58 @@ inline constexpr int kGroup = 128;              // threads of a warpgroup
 inline constexpr int kChunk = 64;               // of the depth: 128 bytes of a row, which the swizzle is for
 inline constexpr int kChunkBytes = kChunk * 2;  // of one row
 inline constexpr int kGroupRows = 64;           // of a warpgroup's product
-inline constexpr int kMostShared = 232448;      // bytes of a block: CUDA C++ Programming Guide, compute capability 9.0
+inline constexpr int kBoxBytes = kGroupRows * kChunkBytes;  // 64 rows of 64 numbers
+inline constexpr int kMostShared = 232448;  // bytes of a block: CUDA C++ Programming Guide, compute capability 9.0
+
+/// How a block cuts a product. kInner: the depth. kWidth: columns of a warpgroup. kAcross: both
+/// warpgroups take the same 64 rows and neighbouring columns; otherwise 64 rows each and the same
+/// columns.
+template <int kInner, int kWidth, bool kAcross>
+struct Cut {
+  static constexpr int kOwnColumns = kWidth;
+  static constexpr bool kSameRows = kAcross;
+  static constexpr int kRows = kAcross ? kGroupRows : 2 * kGroupRows;
+  static constexpr int kColumns = kAcross ? 2 * kWidth : kWidth;
+  static constexpr int kChunks = kInner / kChunk;
+  static constexpr int kWeights = kChunks * kColumns * kChunkBytes;
+  static constexpr int kStage = kRows * kChunkBytes;
+  static constexpr int kTile = kGroupRows * kWidth * 2;
+  static constexpr unsigned kPartials = kAcross ? 4 : 8;
+};
+
+/// What a thread of the warpgroups has of a block's tile.
+template <class P>
+struct Share {
+  int lane;
+  int group;    // the warpgroup
+  int quarter;  // the warp, of the group
+  bool speaks;  // for its group
+  int column;   // the first of the group's, in the block
+  int row;      // the first of the group's, in the tile
+  uint32_t a_offset, b_offset;
+  uint32_t row_offset, beside, swizzle;
+
+  __device__ Share(int warp, int lane)
+      : lane(lane),
+        group(warp / 4),
+        quarter(warp % 4),
+        speaks(threadIdx.x % kGroup == 0),
+        column(P::kSameRows ? group * P::kOwnColumns : 0),
+        row(P::kSameRows ? 0 : group * kGroupRows),
+        a_offset(row * kChunkBytes),
+        b_offset(column * kChunkBytes),
+        // This lane's row of its matrix of 8 x 8; matrices 0 and 1 lie below each other, 2 and 3
+        // beside them.
+        row_offset((quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128),
+        beside(lane / 16),
+        swizzle(lane % 8) {}
+  /// Where this lane's row of the matrices of columns 8 j to 8 j + 15 lies in a tile of the group.
+  __device__ uint32_t place(uint32_t tile, int j) const {
+    return tile + (j / 8) * kBoxBytes + row_offset + (((j % 8) + beside) ^ swizzle) * 16;
+  }
+  /// Of the partial sums: the warp's, in the block that takes the tiles from `first` on.
+  __device__ size_t partial(int first) const { return first * P::kPartials + (P::kSameRows ? 0 : group * 4) + quarter; }
+};
 
 /// The stage that is next, and the parity of its barriers.
 template <int kStages>
@@ -27,6 +78,89 @@ struct Turn {
     parity ^= 1;
   }
 };
+
+/// The tiles of a block: every step-th from `first` on. across: which tile of columns it has.
+struct Tiles {
+  int across, first, step, end;
+
+  __device__ Tiles(int blocks_across, int end)
+      : across(blockIdx.x % blocks_across),
+        first(blockIdx.x / blocks_across),
+        step(gridDim.x / blocks_across),
+        end(end) {}
+};
+
+template <int kStages, class Places>
+__device__ __forceinline__ void make_stages(const Places& at) {
+  for (int s = 0; s < kStages; ++s) {
+    barrier_init(at.full(s), 1);
+    barrier_init(at.empty(s), 8);  // a lane of each warp that multiplies
+  }
+  barrier_init(at.weights_full(), 1);
+}
+
+/// Brings a block's weights, and all its pixels chunk by chunk. By one thread.
+template <class P, int kStages, class Places>
+__device__ __forceinline__ void bring_factors(const Places& at, const CUtensorMap* a, const CUtensorMap* b,
+                                              const Tiles& tiles) {
+  expect(at.weights_full(), P::kWeights);
+  for (int c = 0; c < P::kChunks; ++c) {
+    load_box(at.weights + c * P::kColumns * kChunkBytes, b, at.weights_full(), c * kChunk, tiles.across * P::kColumns);
+  }
+  Turn<kStages> turn{.parity = 1};
+  for (int tile = tiles.first; tile < tiles.end; tile += tiles.step) {
+    for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+      wait(at.empty(turn.stage), turn.parity);
+      expect(at.full(turn.stage), P::kStage);
+      load_box(at.stage(turn.stage), a, at.full(turn.stage), c * kChunk, tile * P::kRows);
+    }
+  }
+}
+
+/// Starts a group's product of a tile, which finish_product() ends. Returns the last stage.
+template <class T, class P, int kStages, class Places>
+__device__ __forceinline__ int start_product(const Places& at, const Share<P>& share, Turn<kStages>& turn,
+                                             float (&acc)[P::kOwnColumns / 2]) {
+  hold(acc);
+  int before = 0;
+#pragma unroll
+  for (int c = 0; c < P::kChunks; ++c, turn.next()) {
+    wait(at.full(turn.stage), turn.parity);
+    __syncwarp();
+    const uint64_t a = describe(at.stage(turn.stage) + share.a_offset);
+    const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + share.b_offset);
+    begin_products();
+#pragma unroll
+    for (int k = 0; k < 4; ++k) multiply_add<T>(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
+    commit_products();
+    if (c > 0) {
+      wait_for_products<1>();
+      if (share.lane == 0) arrive(at.empty(before));
+    }
+    before = turn.stage;
+  }
+  return before;
+}
+
+template <class P, class Places>
+__device__ __forceinline__ void finish_product(const Places& at, const Share<P>& share, int stage,
+                                               float (&acc)[P::kOwnColumns / 2]) {
+  wait_for_products<0>();
+  hold(acc);
+  if (share.lane == 0) arrive(at.empty(stage));
+}
+
+/// Writes a group's tile from shared memory, once all of the group have written it there.
+template <class P>
+__device__ __forceinline__ void store_tile(const CUtensorMap* to, const Share<P>& share, uint32_t tile, int column,
+                                           int row) {
+  publish_to_copies();
+  meet<kGroup>(1 + share.group);
+  if (!share.speaks) return;
+#pragma unroll
+  for (int box = 0; box < P::kOwnColumns / 64; ++box) store_box(to, tile + box * kBoxBytes, column + box * 64, row);
+  commit_stores();
+}
 
 /// Adds up what each thread of a warp has summed of its own rows, and writes the sums of `kWidth`
 /// columns. sums[i]: of column 8 (i / 2) + 2 (lane % 4) + i % 2. to: of the warp's first column.

@@ -18,28 +18,22 @@ __global__ void __launch_bounds__(kThreads, 1)
   const Places<P, kStages, kSlots> at(memory);
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
-  const int across = blockIdx.x % rest.blocks_across;
-  const int first = blockIdx.x / rest.blocks_across;
-  const int step = gridDim.x / rest.blocks_across;
+  const Tiles tiles(rest.blocks_across, rest.tiles);
 
   if (threadIdx.x == 0) {
-    for (int s = 0; s < kStages; ++s) {
-      barrier_init(at.full(s), 1);
-      barrier_init(at.empty(s), 8);  // a lane of each warp that multiplies
-    }
+    make_stages<kStages>(at);
     for (int group = 0; group < 2; ++group) {
       for (int s = 0; s < kSlots; ++s) {
         barrier_init(at.brought(group, s), 1);
         barrier_init(at.freed(group, s), 1);
       }
     }
-    barrier_init(at.weights_full(), 1);
     barriers_are_made();
   }
   if (threadIdx.x < P::kColumns) {
 #pragma unroll
     for (int i = 0; i < E::kConstants; ++i) {
-      const float value = rest.constants[i][across * P::kColumns + threadIdx.x];
+      const float value = rest.constants[i][tiles.across * P::kColumns + threadIdx.x];
       asm volatile("st.shared.f32 [%0], %1;" ::"r"(at.constants + (i * P::kColumns + threadIdx.x) * 4), "f"(value)
                    : "memory");
     }
@@ -47,28 +41,15 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   if (warp == 8) {
-    if (lane != 0) return;
-    expect(at.weights_full(), P::kWeights);
-    for (int c = 0; c < P::kChunks; ++c) {
-      load_box(at.weights + c * P::kColumns * kChunkBytes, &maps.b, at.weights_full(), c * kChunk,
-               across * P::kColumns);
-    }
-    Turn<kStages> turn{.parity = 1};
-    for (int tile = first; tile < rest.tiles; tile += step) {
-      for (int c = 0; c < P::kChunks; ++c, turn.next()) {
-        wait(at.empty(turn.stage), turn.parity);
-        expect(at.full(turn.stage), P::kStage);
-        load_box(at.stage(turn.stage), &maps.a, at.full(turn.stage), c * kChunk, tile * P::kRows);
-      }
-    }
+    if (lane == 0) bring_factors<P, kStages>(at, &maps.a, &maps.b, tiles);
     return;
   }
   if (warp == 9) {
     if (lane != 0) return;
     Turn<kSlots> turn{.parity = 1};
-    for (int tile = first; tile < rest.tiles; tile += step, turn.next()) {
+    for (int tile = tiles.first; tile < tiles.end; tile += tiles.step, turn.next()) {
       for (int group = 0; group < 2; ++group) {
-        const int column = across * P::kColumns + (kAcross ? group * kWidth : 0);
+        const int column = tiles.across * P::kColumns + (kAcross ? group * kWidth : 0);
         const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
         const uint32_t to = at.slot(group, turn.stage);
         const uint32_t brought = at.brought(group, turn.stage);
@@ -85,18 +66,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     return;
   }
 
-  const int group = warp / 4;
-  const int quarter = warp % 4;
-  const bool speaks = threadIdx.x % kGroup == 0;
-  const int column_in_block = kAcross ? group * kWidth : 0;
-  const int column = across * P::kColumns + column_in_block;
-  const uint32_t a_offset = kAcross ? 0 : group * kGroupRows * kChunkBytes;
-  const uint32_t b_offset = kAcross ? group * kWidth * kChunkBytes : 0;
-  // As in kernels/pointwise.cu.
-  const uint32_t row_offset = (quarter * 16 + (lane / 8 % 2) * 8 + lane % 8) * 128;
-  const uint32_t beside = lane / 16;
-  const uint32_t swizzle = lane % 8;
-  const uint32_t constants = at.constants + (column_in_block + lane % 4 * 2) * 4;
+  const Share<P> share(warp, lane);
+  const int column = tiles.across * P::kColumns + share.column;
+  const uint32_t constants = at.constants + (share.column + lane % 4 * 2) * 4;
   // Of columns 8 eight + 2 (lane % 4) and the next.
   const auto constant = [&](int i, int eight) { return load_two(constants + (i * P::kColumns + eight * 8) * 4); };
 
@@ -106,45 +78,26 @@ __global__ void __launch_bounds__(kThreads, 1)
   Turn<kStages> turn{.parity = 0};
   Turn<kSlots> slots{.parity = 0};
   int written = -1;  // the slot of the tile before
-  for (int tile = first; tile < rest.tiles; tile += step, slots.next()) {
-    const int row = tile * P::kRows + (kAcross ? 0 : group * kGroupRows);
+  for (int tile = tiles.first; tile < tiles.end; tile += tiles.step, slots.next()) {
+    const int row = tile * P::kRows + share.row;
     PassedBits<kWidth> passed;
-    if constexpr (E::kAdds)
-      passed.load(rest.passed, row + quarter * 16 + lane / 4, column, rest.rows, rest.columns, lane);
-    float acc[kWidth / 2];
-    hold(acc);
-    int before = 0;
-#pragma unroll
-    for (int c = 0; c < P::kChunks; ++c, turn.next()) {
-      wait(at.full(turn.stage), turn.parity);
-      __syncwarp();
-      const uint64_t a = describe(at.stage(turn.stage) + a_offset);
-      const uint64_t b = describe(at.weights + c * P::kColumns * kChunkBytes + b_offset);
-      begin_products();
-#pragma unroll
-      for (int k = 0; k < 4; ++k) multiply_add<T>(acc, a + k * 2, b + k * 2, c != 0 || k != 0);
-      commit_products();
-      if (c > 0) {
-        wait_for_products<1>();
-        if (lane == 0) arrive(at.empty(before));
-      }
-      before = turn.stage;
+    if constexpr (E::kAdds) {
+      passed.load(rest.passed, row + share.quarter * 16 + lane / 4, column, rest.rows, rest.columns, lane);
     }
-    wait_for_products<0>();
-    hold(acc);
-    if (lane == 0) arrive(at.empty(before));
+    float acc[kWidth / 2];
+    finish_product(at, share, start_product<T>(at, share, turn, acc), acc);
     // By now the copy has read what the tile before wrote.
-    if (speaks && written >= 0) {
+    if (share.speaks && written >= 0) {
       wait_until_read<0>();
-      arrive(at.freed(group, written));
+      arrive(at.freed(share.group, written));
     }
 
-    wait(at.brought(group, slots.stage), slots.parity);
+    wait(at.brought(share.group, slots.stage), slots.parity);
     __syncwarp();
-    const uint32_t slot = at.slot(group, slots.stage);
+    const uint32_t slot = at.slot(share.group, slots.stage);
 #pragma unroll
     for (int j = 0; j < kWidth / 8; j += 2) {
-      const uint32_t place = slot + (j / 8) * kBoxBytes + row_offset + (((j % 8) + beside) ^ swizzle) * 16;
+      const uint32_t place = share.place(slot, j);
       uint32_t brought[E::kBrought][4], packed[4];
 #pragma unroll
       for (int i = 0; i < E::kBrought; ++i) load_matrices(brought[i], place + i * P::kTile);
@@ -185,25 +138,17 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       store_matrices(place, packed);
     }
-    publish_to_copies();
-    meet<kGroup>(1 + group);
-    if (speaks) {
-#pragma unroll
-      for (int box = 0; box < kWidth / 64; ++box) {
-        store_box(&maps.g, slot + box * kBoxBytes, column + box * 64, row);
-      }
-      commit_stores();
-    }
+    store_tile(&maps.g, share, slot, column, row);
     written = slots.stage;
   }
 
-  const size_t partial = first * P::kPartials + (kAcross ? 0 : group * 4) + quarter;
+  const size_t partial = share.partial(tiles.first);
 #pragma unroll
   for (int i = 0; i < E::kSums; ++i) {
     write_column_sums<kWidth>(sums[i], lane,
                               rest.sums + (size_t{1} * i * rest.sums_rows + partial) * rest.columns + column);
   }
-  if (speaks) wait_for_stores();
+  if (share.speaks) wait_for_stores();
 }
 
 /// One launch of a product.

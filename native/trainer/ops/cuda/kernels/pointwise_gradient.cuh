@@ -6,7 +6,6 @@
 namespace trainyard::cuda::hopper::gradient {
 
 inline constexpr int kThreads = 2 * kGroup + 64;
-inline constexpr int kBoxBytes = kGroupRows * kChunkBytes;  // 64 rows of 64 numbers
 
 /// What there is of an end.
 template <GradientEndKind kKind>
@@ -36,21 +35,15 @@ struct Rest {
   int rows, columns, tiles, blocks_across, sums_rows;
 };
 
-/// As the Plan of kernels/pointwise.cu. kSlots: tiles of a warpgroup that are brought, worked on and
-/// written.
+/// kStages: chunks of pixels on their way. kSlots: tiles of a warpgroup that are brought, worked on
+/// and written.
 template <class E, int kInner, int kWidth, bool kAcross, int kStages, int kSlots>
-struct Plan {
-  static constexpr int kRows = kAcross ? kGroupRows : 2 * kGroupRows;
-  static constexpr int kColumns = kAcross ? 2 * kWidth : kWidth;
-  static constexpr int kChunks = kInner / kChunk;
-  static constexpr int kWeights = kChunks * kColumns * kChunkBytes;
-  static constexpr int kStage = kRows * kChunkBytes;
-  static constexpr int kTile = kGroupRows * kWidth * 2;
-  static constexpr int kSlot = E::kBrought * kTile;
-  static constexpr int kConstants = E::kConstants * kColumns * int{sizeof(float)};
+struct Plan : Cut<kInner, kWidth, kAcross> {
+  using C = Cut<kInner, kWidth, kAcross>;
+  static constexpr int kSlot = E::kBrought * C::kTile;
+  static constexpr int kConstants = E::kConstants * C::kColumns * int{sizeof(float)};
   // 1024 for the alignment, 512 for the barriers.
-  static constexpr int kBytes = kWeights + kStages * kStage + 2 * kSlots * kSlot + kConstants + 1024 + 512;
-  static constexpr unsigned kPartials = kAcross ? 4 : 8;
+  static constexpr int kBytes = C::kWeights + kStages * C::kStage + 2 * kSlots * kSlot + kConstants + 1024 + 512;
   static_assert(kBytes <= kMostShared);
   static_assert(8 * (2 * kStages + 4 * kSlots + 1) <= 512);
 };
