@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "tests/models/support.h"
+#include "tests/models/twin.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/models/batch_fit.h"
 #include "trainer/models/builders.h"
@@ -299,25 +300,14 @@ TEST(CudaNetworkElements, AreLookedAtBeforeAnEvaluationToo) {
   }
 }
 
-/// Two ranks that see the same batch: every sum doubles, and so does the count.
-class Twin final : public StatisticsReducer {
- public:
-  void sum(double* values, size_t count) override {
-    for (size_t i = 0; i < count; ++i) values[i] *= 2;
-    ++calls;
-  }
-  int world() const override { return 2; }
-  int calls = 0;
-};
-
 TEST(CudaNetworkOverRanks, StatisticsPassThroughTheHost) {
   const RandomBatch batch(kBatch, 8, kClasses, 11);
-  Twin twin;
+  test::Twin twin;
   const auto alone = on_device("resnet20", 8);
   const auto both = on_device("resnet20", 8, &twin);
   const double want = alone->train_step(batch.view(), 0.25F, nullptr).loss_sum;
   const double got = both->train_step(batch.view(), 0.25F, nullptr).loss_sum;
-  EXPECT_GT(twin.calls, 0);
+  EXPECT_GT(twin.counts.size(), 0U);
   EXPECT_NEAR(got, want, 1e-9);
   EXPECT_LT(distance(both->gradients(), alone->gradients()), 1e-9);
   // Of twice as many numbers the unbiased variance is smaller, and nothing else differs.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/models/support.h"
+#include "tests/models/twin.h"
 #include "tests/ops/host_cuda.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
@@ -18,6 +19,7 @@ namespace {
 using test::descend;
 using test::distance;
 using test::RandomBatch;
+using test::Twin;
 
 constexpr int kClasses = 5;
 constexpr int kBatch = 2;
@@ -97,17 +99,6 @@ TEST(FusedProducts, RoundNoMoreThanOpByOp) {
     EXPECT_LT(fused.weights, 1.25 * apart.weights) << precision_name(precision);
   }
 }
-
-/// Two ranks that see the same batch: every sum doubles, and so does the count.
-class Twin final : public StatisticsReducer {
- public:
-  void sum(double* values, size_t count) override {
-    for (size_t i = 0; i < count; ++i) values[i] *= 2;
-    counts.push_back(count);
-  }
-  int world() const override { return 2; }
-  std::vector<size_t> counts;
-};
 
 TEST(FusedProducts, SumOverRanksInTheOrderOfOpByOp) {
   const RandomBatch batch(kBatch, kSize, kClasses, 11);
