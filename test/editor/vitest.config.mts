@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { twoAtATime } from '../support/twoAtATime.js';
 
 const all = 'test/editor/**/*.test.ts';
 /** They make packages, which writes dist anew, from which the other editors run. */
@@ -10,21 +11,6 @@ export default defineConfig({
   test: {
     testTimeout: 90_000,
     hookTimeout: 120_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: [all],
-          exclude: alone,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: alone, fileParallelism: false, sequence: { groupOrder: 1 } },
-      },
-    ],
+    projects: twoAtATime(all, alone),
   },
 });

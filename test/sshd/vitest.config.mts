@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { twoAtATime } from '../support/twoAtATime.js';
 
 const all = 'test/sshd/**/*.test.ts';
 /** One says how long 32 hosts take, the other which node computes more slowly than the others. */
@@ -11,21 +12,6 @@ export default defineConfig({
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: [all],
-          exclude: alone,
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: alone, fileParallelism: false, sequence: { groupOrder: 1 } },
-      },
-    ],
+    projects: twoAtATime(all, alone),
   },
 });
