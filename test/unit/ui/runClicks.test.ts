@@ -11,52 +11,13 @@ import type { Services } from '../../../src/ui/services.js';
 import { Reading } from '../../../src/ui/tree/reading.js';
 import { RunTree, type RunTreeNode } from '../../../src/ui/tree/runTree.js';
 import { listedRun } from '../support/listedRun.js';
+import { editor } from '../support/treeEditor.js';
 
 interface Command {
   command: string;
   arguments?: unknown[];
 }
-const editor = vi.hoisted(() => ({
-  commands: new Map<string, (...args: unknown[]) => unknown>(),
-  selection: [] as unknown[],
-  opened: [] as unknown[],
-}));
-
-vi.mock('vscode', () => {
-  const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
-  class Named {
-    constructor(readonly label: string) {}
-  }
-  return {
-    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
-    TreeItem: Named,
-    ThemeIcon: Named,
-    ThemeColor: Named,
-    Uri: { from: (parts: object) => parts },
-    window: {
-      createTreeView: () => ({
-        ...nothing(),
-        visible: false,
-        get selection() {
-          return editor.selection;
-        },
-        onDidChangeVisibility: nothing,
-        onDidChangeSelection: nothing,
-      }),
-      registerFileDecorationProvider: nothing,
-    },
-    commands: {
-      registerCommand: (id: string, run: (...args: unknown[]) => unknown) => {
-        editor.commands.set(id, run);
-        return nothing();
-      },
-      executeCommand: (id: string, ...args: unknown[]) => {
-        editor.opened.push(id, ...args);
-        return Promise.resolve();
-      },
-    },
-  };
-});
+vi.mock('vscode', async () => (await import('../support/treeEditor.js')).treeEditor);
 
 /** Draws rows as VS Code does: what is returned is the command that the window has. */
 class Drawing {

@@ -9,41 +9,9 @@ import type { Services } from '../../../src/ui/services.js';
 import { Reading } from '../../../src/ui/tree/reading.js';
 import { RunTree, type RunTreeNode } from '../../../src/ui/tree/runTree.js';
 import { listedRun } from '../support/listedRun.js';
+import { editor } from '../support/treeEditor.js';
 
-const editor = vi.hoisted(() => ({ selection: [] as unknown[] }));
-vi.mock('vscode', () => {
-  const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
-  class Named {
-    constructor(readonly label: string) {}
-  }
-  return {
-    TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
-    TreeItem: class extends Named {
-      constructor(
-        label: string,
-        readonly collapsibleState: number,
-      ) {
-        super(label);
-      }
-    },
-    ThemeIcon: Named,
-    ThemeColor: Named,
-    Uri: { from: (parts: object) => parts },
-    window: {
-      createTreeView: () => ({
-        ...nothing(),
-        visible: false,
-        get selection() {
-          return editor.selection;
-        },
-        onDidChangeVisibility: nothing,
-        onDidChangeSelection: nothing,
-      }),
-      registerFileDecorationProvider: nothing,
-    },
-    commands: { registerCommand: nothing },
-  };
-});
+vi.mock('vscode', async () => (await import('../support/treeEditor.js')).treeEditor);
 
 const measured = (id: string): RunOverview => {
   const run = listedRun(id, 'finished');

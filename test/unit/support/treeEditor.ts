@@ -1,0 +1,48 @@
+// A stand-in for the part of the editor that a tree needs: its items, its selection, its commands.
+
+export const editor = {
+  commands: new Map<string, (...args: unknown[]) => unknown>(),
+  selection: [] as unknown[],
+  /** What commands were called, each with its arguments. */
+  opened: [] as unknown[],
+};
+
+const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
+
+class Named {
+  constructor(
+    readonly label: string,
+    readonly collapsibleState?: number,
+  ) {}
+}
+
+/** In place of the module `vscode`. */
+export const treeEditor = {
+  TreeItemCollapsibleState: { None: 0, Collapsed: 1, Expanded: 2 },
+  TreeItem: Named,
+  ThemeIcon: Named,
+  ThemeColor: Named,
+  Uri: { from: (parts: object) => parts },
+  window: {
+    createTreeView: () => ({
+      ...nothing(),
+      visible: false,
+      get selection() {
+        return editor.selection;
+      },
+      onDidChangeVisibility: nothing,
+      onDidChangeSelection: nothing,
+    }),
+    registerFileDecorationProvider: nothing,
+  },
+  commands: {
+    registerCommand: (id: string, run: (...args: unknown[]) => unknown) => {
+      editor.commands.set(id, run);
+      return nothing();
+    },
+    executeCommand: (id: string, ...args: unknown[]) => {
+      editor.opened.push(id, ...args);
+      return Promise.resolve();
+    },
+  },
+};
