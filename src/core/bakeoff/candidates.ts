@@ -3,7 +3,7 @@
 import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import { plural } from '../base/plural.js';
-import { flagValue } from '../plan/flags.js';
+import { flagValue } from '../plan/flagValue.js';
 import type { TrainerFlag } from '../plan/trainerHelp.js';
 
 /** One way to run the training. */

@@ -3,7 +3,7 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { flagValue } from '../plan/flags.js';
+import { flagValue } from '../plan/flagValue.js';
 import { keptWishes } from '../plan/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
 import { typedOf, usedDevice, type TypedRun } from '../plan/request.js';

@@ -1,7 +1,7 @@
 // The runs of a profile as somebody saw them last, small enough to be kept while nothing is
 // connected.
 import { pathFromNode, type NodePath } from '../base/nodePath.js';
-import { reportOf, type RunReport } from '../model/measured.js';
+import { isReportKind, reportOf, type RunReport } from '../model/measured.js';
 import { runName } from '../model/runName.js';
 import { isOver, isStatus, type RunStatus } from '../model/runStatus.js';
 import type { RunOverview } from './overview.js';
@@ -95,9 +95,7 @@ const isTime = (value: unknown): value is number =>
 const isShare = (value: unknown): boolean =>
   value === undefined || (typeof value === 'number' && value >= 0 && value <= 1);
 const isReport = (value: unknown): boolean =>
-  isRecord(value) &&
-  (value['kind'] === 'scaling' || value['kind'] === 'bakeoff') &&
-  (value['begun'] === undefined || isTime(value['begun']));
+  isRecord(value) && isReportKind(value['kind']) && (value['begun'] === undefined || isTime(value['begun']));
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function isRun(value: unknown): value is LastSeenRun {

@@ -40,9 +40,14 @@ export function reportOf({ about, run }: Measured): RunReport | undefined {
   return tags.includes(scalingTag) && isPoint ? { kind: 'scaling' } : undefined;
 }
 
+const titles: Record<ReportRecord['kind'], string> = { scaling: 'Scaling', bakeoff: 'Fastest settings' };
+
+export const isReportKind = (kind: unknown): kind is ReportRecord['kind'] =>
+  typeof kind === 'string' && Object.hasOwn(titles, kind);
+
 /** What the report of a profile is called. */
 export const reportTitle = (kind: ReportRecord['kind'], profile: string): string =>
-  `${kind === 'scaling' ? 'Scaling' : 'Fastest settings'} of ${profile}`;
+  `${titles[kind]} of ${profile}`;
 
 /** Whether a measurement started the run, here or elsewhere. */
 export const isMeasured = (run: Measured): boolean => reportOf(run) !== undefined;

@@ -8,8 +8,6 @@ import { isAbsolute, isInHome, pathOfThisNode, resolve, withHome, type NodePath 
 import { programName } from '../code/program.js';
 import { flagValue } from './flagValue.js';
 
-export { flagValue };
-
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
 /** `argv` without every `--name VALUE` and `--name=VALUE`. */

@@ -13,7 +13,8 @@ import type { SlurmWish } from '../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
-import { absolutePaths, cleanLabel, flagValue, runLabel, trainerVerb, withoutFlag } from './flags.js';
+import { flagValue } from './flagValue.js';
+import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
 /** What a rank computes on. */
 export type Device = DeviceChoice['used'];

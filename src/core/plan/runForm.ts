@@ -6,7 +6,8 @@ import { parseStage, stageText } from '../stage/spec.js';
 import { aboutOf, tagsOf } from './about.js';
 import { amountOf } from './budget.js';
 import type { AskedRun } from './commandLine.js';
-import { flagValue, positiveInteger, trainerVerb, withoutFlag } from './flags.js';
+import { flagValue } from './flagValue.js';
+import { positiveInteger, trainerVerb, withoutFlag } from './flags.js';
 import type { RunFormValues } from './runFormValues.js';
 import { joinWords, splitWords } from './words.js';
 

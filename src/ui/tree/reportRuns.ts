@@ -37,8 +37,8 @@ export function withReports<R>(
 export const reportKey = ({ kind, begun }: RunReport): string => `${kind} ${begun ?? ''}`;
 
 /**
- * `1 running, 5 measured · best 812 img/s · resnet20`, `6 measured · … · 2 min ago`. `runs`: at least one, newest
- * first. `now`: seconds since the epoch.
+ * `1 running, 5 measured · best 812 img/s · resnet20`, `6 measured · … · 2 min ago`. `runs`: at least
+ * one, newest first. `now`: seconds since the epoch.
  */
 export function describeReport(
   profile: string,

@@ -25,7 +25,13 @@ import { describeRun } from './describe.js';
 import { describeLastGroup, describeLastRun } from './describeLast.js';
 import { FadedRuns } from './fadedRuns.js';
 import { treeItem } from './item.js';
-import { describeLastReport, describeReport, reportKey, withReports } from './reportRuns.js';
+import {
+  describeLastReport,
+  describeReport,
+  reportKey,
+  withReports,
+  type OwnOrReport,
+} from './reportRuns.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
 import type { Reading } from './reading.js';
 
@@ -206,15 +212,17 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
       const nodes = last.runs.map((run): LastRunNode => {
         return { kind: 'last', profile, id: run.id, dir: run.dir, run };
       });
-      return withReports(nodes, ({ run }) => run.report).map((each) =>
-        'run' in each ? each.run : { kind: 'report', profile, ...each },
+      return below(
+        profile,
+        withReports(nodes, ({ run }) => run.report),
       );
     }
     const nodes = runs.map((overview): RunNode => {
       return { kind: 'run', profile, id: overview.entry.id, dir: overview.entry.dir, overview };
     });
-    return withReports(nodes, ({ overview }) => reportOf(overview.entry)).map((each) =>
-      'run' in each ? each.run : { kind: 'report', profile, ...each },
+    return below(
+      profile,
+      withReports(nodes, ({ overview }) => reportOf(overview.entry)),
     );
   }
 
@@ -251,6 +259,11 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     this.rows.update();
   }
 }
+
+const below = (
+  profile: string,
+  rows: readonly (OwnOrReport<RunNode> | OwnOrReport<LastRunNode>)[],
+): RunTreeNode[] => rows.map((row) => ('run' in row ? row.run : { kind: 'report', profile, ...row }));
 
 /** Closed at first: what a report measures is looked at in its page. */
 function reportItem({ profile, report, runs }: ReportNode, last: LastSeen | undefined): vscode.TreeItem {

@@ -1,5 +1,5 @@
 // The command line of a run, to be changed before the start.
-import { flagValue } from '../../../core/plan/flags.js';
+import { flagValue } from '../../../core/plan/flagValue.js';
 import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
 import { joinWords, splitWords } from '../../../core/plan/words.js';
 import type { RecentRun } from '../../recentRuns.js';

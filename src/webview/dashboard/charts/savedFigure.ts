@@ -26,8 +26,8 @@ export function figurePicture(
 }
 
 /**
- * All rows, oldest first, one writer after another, with seconds of run time. Rows of a long curve are merged: `value` is
- * then a mean, which `min` and `max` bound.
+ * All rows, oldest first, one writer after another, with seconds of run time. Rows of a long curve
+ * are merged: `value` is then a mean, which `min` and `max` bound.
  */
 export function figureCsv({ series }: FigureChart, runTime: FigureAxis['runTime']): string {
   const rows = series.flatMap(({ writer, time, step, value, min, max }) =>

@@ -13,16 +13,8 @@ export function lastBefore(sorted: ArrayLike<number>, limit: number): number {
 }
 
 /** The last position whose value is at most `limit`, -1 when there is none. `sorted` rises. */
-export function lastAtMost(sorted: ArrayLike<number>, limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? Infinity) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+export const lastAtMost = (sorted: ArrayLike<number>, limit: number): number =>
+  lastOf(sorted.length, (row) => (sorted[row] ?? Infinity) <= limit);
 
 /** The last of `count` rows for which something holds that holds for all rows before it; -1: none. */
 export function lastOf(count: number, holds: (row: number) => boolean): number {

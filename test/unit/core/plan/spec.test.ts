@@ -6,13 +6,8 @@ import type { NodeRuntime } from '../../../../src/core/setup/runtime.js';
 import type { Host, Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { placeRanks, type NodeOffer, type Placement } from '../../../../src/core/plan/placement.js';
 import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
-import {
-  absolutePaths,
-  cleanLabel,
-  flagValue,
-  positiveInteger,
-  withoutFlag,
-} from '../../../../src/core/plan/flags.js';
+import { flagValue } from '../../../../src/core/plan/flagValue.js';
+import { absolutePaths, cleanLabel, positiveInteger, withoutFlag } from '../../../../src/core/plan/flags.js';
 import { runSpecSchema, type DeviceChoice } from '../../../../src/core/contracts/runSchema.js';
 import { newRunId, planRun } from '../../../../src/core/plan/spec.js';
 import { check } from '../../../../src/core/base/validation.js';
