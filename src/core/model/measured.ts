@@ -42,6 +42,7 @@ export function reportOf({ about, run }: Measured): RunReport | undefined {
 
 const titles: Record<ReportRecord['kind'], string> = { scaling: 'Scaling', bakeoff: 'Fastest settings' };
 
+/** Whether it names a kind of report. */
 export const isReportKind = (kind: unknown): kind is ReportRecord['kind'] =>
   typeof kind === 'string' && Object.hasOwn(titles, kind);
 

@@ -7,7 +7,10 @@ export const editor = {
   opened: [] as unknown[],
 };
 
-const nothing = (): { dispose: () => void } => ({ dispose: () => undefined });
+interface Nothing {
+  dispose: () => void;
+}
+const nothing = (): Nothing => ({ dispose: () => undefined });
 
 class Named {
   constructor(
@@ -22,9 +25,9 @@ export const treeEditor = {
   TreeItem: Named,
   ThemeIcon: Named,
   ThemeColor: Named,
-  Uri: { from: (parts: object) => parts },
+  Uri: { from: (parts: object): object => parts },
   window: {
-    createTreeView: () => ({
+    createTreeView: (): object => ({
       ...nothing(),
       visible: false,
       get selection() {
@@ -36,11 +39,11 @@ export const treeEditor = {
     registerFileDecorationProvider: nothing,
   },
   commands: {
-    registerCommand: (id: string, run: (...args: unknown[]) => unknown) => {
+    registerCommand: (id: string, run: (...args: unknown[]) => unknown): Nothing => {
       editor.commands.set(id, run);
       return nothing();
     },
-    executeCommand: (id: string, ...args: unknown[]) => {
+    executeCommand: (id: string, ...args: unknown[]): Promise<void> => {
       editor.opened.push(id, ...args);
       return Promise.resolve();
     },
