@@ -256,6 +256,7 @@ class HostCuda final : public cuda::OpsBackend {
   void choose(HostKernels kernels) {
     device_.plain_kernels = kernels.plain;
     apart_ = kernels.apart;
+    beside_ = kernels.beside;
     if (kernels.summing_blocks > 0) device_.summing_blocks = kernels.summing_blocks;
     if (kernels.passing_blocks > 0) device_.passing_blocks = kernels.passing_blocks;
     tape_.forwards = kernels.forwards;
@@ -298,6 +299,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
   void synchronize() override {
     require_no_recording();
+    if (tape_.beside()) throw Error(Exit::internal, "ops beside others were not joined");
     ++traffic_.waits;
     if (counted_) counted_(tape_.counted());
   }
@@ -305,8 +307,12 @@ class HostCuda final : public cuda::OpsBackend {
     if (recorded_.refuses) throw Error(Exit::device, "no recording here");
     tape_.begin();
     ops();
+    if (tape_.beside()) throw Error(Exit::internal, "recorded ops beside others were not joined");
     return std::make_unique<HostRecording>(tape_.end(), recorded_);
   }
+  bool runs_beside() const override { return beside_; }
+  void run_beside(const std::function<void()>& ops) override { beside_ ? tape_.run_beside(ops) : ops(); }
+  void join_beside(size_t rest) override { tape_.join_beside(rest); }
   DeviceGroupId new_group_id() override { return groups_.make(); }
   DeviceCollectives* join(const DeviceGroup& group) override {
     collectives_ = groups_.join(
@@ -321,7 +327,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
 
   Tape tape_;
-  bool apart_ = false;
+  bool apart_ = false, beside_ = true;
   std::function<void(const Tape::Counted&)> counted_;
   std::unique_ptr<cuda::FusedKernels> fused_;
   std::unique_ptr<cuda::TilingChooser> tilings_;

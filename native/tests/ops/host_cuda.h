@@ -19,6 +19,7 @@ std::unique_ptr<Backend> make_host_cuda_of(size_t bytes);
 struct HostKernels {
   bool plain = false;  ///< a thread for each number: what kernels of blocks are compared with
   bool apart = false;  ///< each op by itself, also where the back end has one for several
+  bool beside = true;  ///< ops of run_beside() run as late as they may; false: at once
   unsigned summing_blocks = 0, passing_blocks = 0;  ///< of a kernel; 0: as on a device
   bool forwards = false;  ///< threads and blocks from the first to the last, instead of the last to the first
   /// Where set, kernels are only counted: their numbers are never made. Called with the count so

@@ -1,6 +1,7 @@
 // What a device that records does, on the host: kernels are kept with their arguments as they were,
 // and run later.
 #pragma once
+#include <deque>
 #include <functional>
 #include <map>
 #include <string>
@@ -45,8 +46,24 @@ class Tape {
       moved += bytes;
       return;
     }
-    recording_ ? ops_.push_back(std::move(op)) : op();
+    run_in(in_beside_ ? &beside_.back() : recording_ ? &ops_ : nullptr, std::move(op));
   }
+
+  /// Ops that `ops` runs stand beside those that follow: they run as late as they may.
+  void run_beside(const std::function<void()>& ops) {
+    beside_.emplace_back();
+    in_beside_ = true;
+    ops();
+    in_beside_ = false;
+  }
+  /// Those of all calls of run_beside() but the newest `rest` run before ops that follow.
+  void join_beside(size_t rest) {
+    for (; beside_.size() > rest; beside_.pop_front()) {
+      for (auto& op : beside_.front()) run_in(recording_ ? &ops_ : nullptr, std::move(op));
+    }
+  }
+  bool beside() const { return !beside_.empty(); }
+
   /// By kernel: launches and bytes, of kernels, products and convolutions while it was dry. One of
   /// cuDNN's may be several kernels.
   using Counted = std::map<std::string, std::pair<size_t, size_t>>;
@@ -59,9 +76,15 @@ class Tape {
   }
 
  private:
-  bool recording_ = false;
+  using Ops = std::vector<std::function<void()>>;
+
+  /// Later, or now.
+  static void run_in(Ops* later, std::function<void()> op) { later != nullptr ? later->push_back(std::move(op)) : op(); }
+
+  bool recording_ = false, in_beside_ = false;
   Counted counted_;
-  std::vector<std::function<void()>> ops_;
+  Ops ops_;
+  std::deque<Ops> beside_;  // not joined yet
 };
 
 }  // namespace trainyard::test

@@ -44,13 +44,15 @@ class Conv2dStage final : public Stage {
   }
 
   void plan_backward(Planner& planner) override {
-    if (kept_) {
-      planner.touch(*kept_);
-    } else {
-      x_ = planner.activation(x_value_);
-    }
+    if (!kept_) x_ = planner.activation(x_value_);
     dy_ = planner.take_gradients(y_value_, 1)[0];
     weights_scratch_ = planner.scratch(op_->backward_weights_scratch_bytes());
+    const Slot x = kept_.value_or(x_);
+    planner.touch(x);
+    beside_ = planner.runs_beside(planner.desc(x_value_).bytes() + planner.desc(y_value_).bytes());
+    if (beside_) {
+      for (const Slot slot : {x, dy_, weights_scratch_}) planner.touch_beside(slot);
+    }
     input_gradient_ = planner.wants_gradient(x_value_);
     if (!input_gradient_) return;
     if (packed_ && reads_first_) {
@@ -87,11 +89,10 @@ class Conv2dStage final : public Stage {
   }
 
   void backward(const Run& run) override {
-    float* dw = run.gradients + offset_;
-    if (kept_) {
-      op_->backward_weights_kept(run.at(*kept_), run.at(dy_), dw, run.at(weights_scratch_));
+    if (beside_) {
+      run.beside([&] { backward_weights(run); });
     } else {
-      op_->backward_weights(run.at(x_), run.at(dy_), dw, run.at(weights_scratch_));
+      backward_weights(run);
     }
     run.gradients_final();
     if (!input_gradient_) return;
@@ -105,6 +106,15 @@ class Conv2dStage final : public Stage {
   }
 
  private:
+  void backward_weights(const Run& run) {
+    float* dw = run.gradients + offset_;
+    if (kept_) {
+      op_->backward_weights_kept(run.at(*kept_), run.at(dy_), dw, run.at(weights_scratch_));
+    } else {
+      op_->backward_weights(run.at(x_), run.at(dy_), dw, run.at(weights_scratch_));
+    }
+  }
+
   GradientEnd gradient_end(const Run& run) const {
     GradientEnd end;
     end.kind = end_->norms.kind;
@@ -122,6 +132,7 @@ class Conv2dStage final : public Stage {
   unsigned sums_rows_;
   bool reads_first_;
   bool input_gradient_ = false;
+  bool beside_ = false;  // the gradient of the weights
   PackedWeights packed_weights_;
   std::optional<Slot> packed_;  // where the program packs, before the first stage
   std::unique_ptr<Conv2dOp> op_;

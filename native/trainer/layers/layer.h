@@ -38,6 +38,9 @@ struct Run {
   SumOverRanks sum;    ///< empty unless batch norm spans the ranks
   /// To be called by a stage in backward once its parameters' gradients are final.
   std::function<void()> gradients_final;
+  /// Backward: runs ops whose results no other stage reads, maybe beside the next layers' ops. The
+  /// slots that they touch are planned by Planner::touch_beside().
+  std::function<void(const std::function<void()>& ops)> beside;
 
   void* at(Slot slot) const { return slot.persistent ? persistent[slot.buffer] : planned[slot.buffer]; }
   void* const* planned = nullptr;     ///< addresses by buffer

@@ -11,6 +11,13 @@
 
 namespace trainyard {
 
+/// For how many layers the ops of Run::beside may stand beside those that follow: two convolutions
+/// and their batch norms. More would keep more gradients in memory.
+inline constexpr int kLayersBeside = 4;
+/// What such ops read at most. Larger ones fill a device by themselves, and their memory is wanted
+/// again soon.
+inline constexpr size_t kBytesBeside = size_t{128} << 20U;
+
 class Planner {
  public:
   Planner(Backend& backend, int values);
@@ -72,6 +79,10 @@ class Planner {
   /// Memory alive from now until it is last touched.
   Slot keep(size_t bytes);
   void touch(Slot slot) { plan_.use(slot.buffer, time_); }
+  /// Whether ops that read so much are worth Run::beside.
+  bool runs_beside(size_t bytes) const { return bytes <= kBytesBeside && backend_.runs_beside(); }
+  /// By ops of Run::beside.
+  void touch_beside(Slot slot) { plan_.use(slot.buffer, time_ + kLayersBeside); }
   /// Memory that lives as long as the program.
   Slot persistent(size_t bytes);
 

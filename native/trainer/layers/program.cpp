@@ -1,5 +1,6 @@
 #include "trainer/layers/program.h"
 
+#include <deque>
 #include <utility>
 
 #include "common/error.h"
@@ -14,7 +15,8 @@ constexpr size_t kPartElements = size_t{4} << 20U;
 
 }  // namespace
 
-Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose) : graph_(graph), purpose_(purpose) {
+Program::Program(const Graph& graph, Backend& backend, const Purpose& purpose)
+    : graph_(graph), backend_(backend), purpose_(purpose) {
   Planner planner(backend, graph.value_count());
   const std::vector<bool> leads = graph.leads_to_last();
   for (const auto& layer : graph.layers()) {
@@ -124,6 +126,8 @@ void Program::backward(Run run, const std::function<void(size_t, size_t)>& ready
     if (ready) ready(layer.parameters_begin, layer.parameters_end);
     begun = layer.parameters_begin;
   };
+  // Gradients are ready behind all ops so far.
+  run.beside = [](const std::function<void()>& ops) { ops(); };
   for (const size_t i : backward_) {
     current = i;
     backward_layer(i, run);
@@ -141,7 +145,19 @@ void Program::backward_layer(size_t layer, const Run& run) {
 void Program::backward_part(const Part& part, Run run) {
   attach(run);
   run.gradients_final = [] {};
-  for (size_t i = part.first; i < part.last; ++i) backward_layer(backward_[i], run);
+  std::deque<size_t> beside;  // layers whose ops may be under way still
+  size_t current = 0;
+  run.beside = [&](const std::function<void()>& ops) {
+    backend_.run_beside(ops);
+    beside.push_back(current);
+  };
+  for (size_t i = part.first; i < part.last; ++i) {
+    current = backward_[i];
+    while (!beside.empty() && beside.front() > current + kLayersBeside) beside.pop_front();
+    backend_.join_beside(beside.size());
+    backward_layer(current, run);
+  }
+  backend_.join_beside(0);
 }
 
 void Program::cut_backward() {

@@ -61,6 +61,7 @@ class Program {
   void backward_layer(size_t layer, const Run& run);
 
   const Graph& graph_;
+  Backend& backend_;
   Purpose purpose_;
   std::vector<std::unique_ptr<Stage>> stages_;  // by layer; none for what inference does not need
   std::vector<size_t> backward_;                // the layers that have a backward pass, last first

@@ -89,6 +89,14 @@ class Backend {
   /// Error(Exit::device) when it cannot be done; nothing was run then.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& /*ops*/) { return nullptr; }
 
+  /// Whether run_beside() gains anything here.
+  virtual bool runs_beside() const { return false; }
+  /// Queues the ops of `ops` behind all ops so far and beside those that follow, up to
+  /// join_beside(). Those of several calls keep their order.
+  virtual void run_beside(const std::function<void()>& ops) { ops(); }
+  /// Ops that follow stand behind all calls of run_beside() but the newest `rest`.
+  virtual void join_beside(size_t /*rest*/) {}
+
   /// The layout in which a convolution would like to have a network's input (params.input.layout is
   /// ignored).
   virtual Layout input_layout(const Conv2dParams& params) = 0;

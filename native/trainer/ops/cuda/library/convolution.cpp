@@ -252,7 +252,7 @@ class DnnConvolution final : public ConvolutionPlans {
   }
 
   const Launcher& launcher_;
-  cudnnHandle_t handle_;
+  const cudnnHandle_t& handle_;
   Plan forward_;
   std::optional<Plan> data_, weights_;
 };

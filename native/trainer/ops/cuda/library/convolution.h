@@ -18,7 +18,7 @@ Descriptor convolution_graph(const Launcher& launcher, cudnnHandle_t handle, con
 /// Where and how convolutions are planned.
 struct ConvolutionPlanner {
   const Launcher& launcher;
-  cudnnHandle_t handle;
+  const cudnnHandle_t& handle;  ///< plans are run on the one that is there by then
   bool tf32 = false;
   PlanChooser* chooser = nullptr;  ///< of training's plans; nullptr: cuDNN's heuristics
   std::string device;              ///< under which the chooser keeps plans

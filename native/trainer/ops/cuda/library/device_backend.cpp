@@ -14,6 +14,7 @@
 #include "trainer/ops/cuda/library/nccl_api.h"
 #include "trainer/ops/cuda/library/nccl_collectives.h"
 #include "trainer/ops/cuda/library/recording.h"
+#include "trainer/ops/cuda/library/side_stream.h"
 #include "trainer/ops/cuda/library/stream_sends.h"
 #include "trainer/ops/cuda/library/uploads.h"
 #include "trainer/ops/cuda/ops_backend.h"
@@ -42,6 +43,7 @@ class DeviceBackend final : public OpsBackend {
     blas_workspace_ = allocate(workspace);
     check(launcher_, cublasSetWorkspace(blas_.get(), blas_workspace_->data(), workspace), "cublasSetWorkspace");
     dnn_ = make_dnn(launcher_);
+    current_dnn_ = dnn_.get();
     device_.launcher = launcher_;
     device_.memory = this;
     device_.make_tickets();
@@ -61,7 +63,7 @@ class DeviceBackend final : public OpsBackend {
       tilings_ = make_tiling_chooser(*fused_);
     }
     device_.plan_convolution = [this, plans, model](const Conv2dParams& p) {
-      auto made = plan_convolution({launcher_, dnn_.get(), tf32_, plans, model}, p);
+      auto made = plan_convolution({launcher_, current_dnn_, tf32_, plans, model}, p);
       if (!fused_) return made;
       return with_pointwise_kernels(launcher_, fused_->processors, p, std::move(made), tilings_.get());
     };
@@ -99,7 +101,21 @@ class DeviceBackend final : public OpsBackend {
   }
   void send(void* memory, const void* host, size_t bytes) override { sends_->send(memory, host, bytes); }
   std::unique_ptr<Recording> record(const std::function<void()>& ops) override {
-    return recordings_.record(launcher_, ops);
+    try {
+      return recordings_.record(launcher_, ops);
+    } catch (...) {
+      if (side_) side_->forget();
+      throw;
+    }
+  }
+  bool runs_beside() const override { return true; }
+  void run_beside(const std::function<void()>& ops) override {
+    if (!side_) side_.emplace(launcher_);
+    const OnSideStream switched(*this);
+    side_->run(ops);
+  }
+  void join_beside(size_t rest) override {
+    if (side_) side_->join(rest);
   }
   void synchronize() override {
     if (!collectives_) return check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
@@ -119,6 +135,24 @@ class DeviceBackend final : public OpsBackend {
   }
 
  private:
+  /// Ops that are run in its scope go to the side stream.
+  class OnSideStream {
+   public:
+    explicit OnSideStream(DeviceBackend& backend) : backend_(backend) {
+      backend_.device_.launcher = backend_.side_->launcher();
+      backend_.current_dnn_ = backend_.side_->dnn();
+    }
+    ~OnSideStream() {
+      backend_.device_.launcher = backend_.launcher_;
+      backend_.current_dnn_ = backend_.dnn_.get();
+    }
+    OnSideStream(const OnSideStream&) = delete;
+    OnSideStream& operator=(const OnSideStream&) = delete;
+
+   private:
+    DeviceBackend& backend_;
+  };
+
   /// Ops may stand behind sums that need other ranks, who may never come.
   void wait_until(const std::function<bool()>& done) {
     if (collectives_) return collectives_->watch(done);
@@ -175,6 +209,8 @@ class DeviceBackend final : public OpsBackend {
   std::unique_ptr<BackendMemory> blas_workspace_;
   BlasHandle blas_;
   DnnHandle dnn_;
+  cudnnHandle_t current_dnn_ = nullptr;  ///< what convolutions run on
+  std::optional<SideStream> side_;       ///< made when ops run there for the first time
   Recordings recordings_;
   std::unique_ptr<WatchedCollectives> collectives_;  ///< in a group
 };

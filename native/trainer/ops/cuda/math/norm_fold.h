@@ -104,29 +104,21 @@ struct NormFold {
     if (group >= groups()) return;
     TwoSums sums{0, 0};
     const unsigned left = group < tiles.chunks ? (tiles.chunks - group - 1) / groups() + 1 : 0;
-    gather<kAtOnce>(chunk_of(block % tiles.tiles, group) + 2 * size_t{pair}, size_t{groups()} * width, left, sums);
+    const double* from = chunk_of(block % tiles.tiles, group) + 2 * size_t{pair};
+    const size_t stride = size_t{groups()} * width;
+    by_halves<kAtOnce>(left, [&]<unsigned n>(Count<n>) {
+      TwoSums more[n];
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < n; ++i) more[i] = load_fresh(from + i * stride);
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < n; ++i) {
+        sums.first += more[i].first;
+        sums.second += more[i].second;
+      }
+      from += n * stride;
+    });
     shared.sums[group * width + 2 * pair] = sums.first;
     shared.sums[group * width + 2 * pair + 1] = sums.second;
-  }
-
-  /// Adds `left` sums that are `stride` apart, kFew at a time as long as there are so many and the
-  /// rest by halves: each of these waits once for its loads.
-  template <unsigned kFew>
-  TRAINYARD_HD static void gather(const double* from, size_t stride, unsigned left, TwoSums& sums) {
-    if constexpr (kFew > 0) {
-      TRAINYARD_KEEP_LOOP
-      for (; left >= kFew; left -= kFew, from += kFew * stride) {
-        TwoSums more[kFew];
-        TRAINYARD_UNROLL
-        for (unsigned i = 0; i < kFew; ++i) more[i] = load_fresh(from + i * stride);
-        TRAINYARD_UNROLL
-        for (unsigned i = 0; i < kFew; ++i) {
-          sums.first += more[i].first;
-          sums.second += more[i].second;
-        }
-      }
-      gather<kFew / 2>(from, stride, left, sums);
-    }
   }
 
   /// In the last block, calls finish(channel, sums) for the tile's channels.

@@ -114,9 +114,10 @@ struct NormPartialsBlock {
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared& shared) const {
     const unsigned channel = block * kChannels + thread % kChannels;
     if constexpr (phase == 0) {
-      for (unsigned i = 0; i < kSums; ++i) {
-        shared.sums[i][thread] = add_rows(partial + size_t{i} * rows * channels + channel, thread / kChannels);
-      }
+      double sums[kSums] = {};
+      add_rows(partial + channel, thread / kChannels, sums);
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < kSums; ++i) shared.sums[i][thread] = sums[i];
     } else if (thread < kChannels) {
       double sums[kSums] = {};
       for (unsigned i = 0; i < kSums; ++i) {
@@ -127,24 +128,26 @@ struct NormPartialsBlock {
   }
 
  private:
-  /// Every kSharers-th row of a channel, kFew loads under way together.
-  TRAINYARD_HD double add_rows(const float* from, unsigned first) const {
+  /// Every kSharers-th row of a channel.
+  TRAINYARD_HD void add_rows(const float* from, unsigned first, double (&sums)[kSums]) const {
     constexpr unsigned kFew = 8;
     const size_t stride = size_t{kSharers} * channels;
+    const unsigned left = first < rows ? (rows - first - 1) / kSharers + 1 : 0;
     from += size_t{first} * channels;
-    double sum = 0;
-    unsigned row = first;
-    TRAINYARD_KEEP_LOOP
-    for (; row + (kFew - 1) * kSharers < rows; row += kFew * kSharers, from += kFew * stride) {
-      float few[kFew];
+    by_halves<kFew>(left, [&]<unsigned n>(Count<n>) {
+      float few[kSums][n];
       TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) few[i] = from[i * stride];
+      for (unsigned i = 0; i < kSums; ++i) {
+        TRAINYARD_UNROLL
+        for (unsigned r = 0; r < n; ++r) few[i][r] = from[size_t{i} * rows * channels + r * stride];
+      }
       TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) sum += few[i];
-    }
-    TRAINYARD_KEEP_LOOP
-    for (; row < rows; row += kSharers, from += stride) sum += *from;
-    return sum;
+      for (unsigned i = 0; i < kSums; ++i) {
+        TRAINYARD_UNROLL
+        for (unsigned r = 0; r < n; ++r) sums[i] += few[i][r];
+      }
+      from += n * stride;
+    });
   }
 };
 

@@ -40,6 +40,17 @@ struct NormTiles {
 template <unsigned n>
 struct Count {};
 
+/// Calls body(Count<n>) until the counts add up to `left`: kFew at a time as long as there are so
+/// many, and the rest by halves. What a body loads is under way together.
+template <unsigned kFew, class Body>
+TRAINYARD_HD void by_halves(unsigned left, const Body& body) {
+  if constexpr (kFew > 0) {
+    TRAINYARD_KEEP_LOOP
+    for (; left >= kFew; left -= kFew) body(Count<kFew>());
+    by_halves<kFew / 2>(left, body);
+  }
+}
+
 /// One thread's share of a block's rows.
 template <class T>
 struct NormShare {
