@@ -49,7 +49,7 @@ const table = [
   [/NormPairGradientBlock/,                            2, 6, 4,  0, 2,   6,   0],
   [/NormPoolBlock.*Lb0E/,                              1, 9, 1,  0, 2,  55,   0],
   [/NormPoolBlock.*Lb1E/,                              1, 9, 2,  1, 2,  70,   0],
-  [/NormPoolGradientBlock/,                            1, 5, 1,  4, 2,  50,   0],
+  [/NormPoolGradientBlock/,                            4, 8, 4,  4, 2,  30,   0],
   [/MaxPoolWide.*Li3E/,                                1, 9, 1,  2, 5,  55,   0],
   [/MaxPoolGradientWide.*Li3E/,                        1, 4, 1,  4, 4,  50,   0],
   [/GlobalAverageWide/,                                8, 8, 0,  0, 2,   4,   0.5],

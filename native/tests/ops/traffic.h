@@ -75,8 +75,10 @@ Traffic traffic(const cuda::NormPoolBlock<T, kNote>& f, size_t) {
 }
 template <class T>
 Traffic traffic(const cuda::NormPoolGradientBlock<T>& f, size_t) {
-  const size_t in = size_t{f.tiles.rows} * f.tiles.channels;
-  const size_t out = in / static_cast<size_t>(f.s.in_h * f.s.in_w) * static_cast<size_t>(f.s.out_h * f.s.out_w);
+  const auto squares = static_cast<size_t>(f.squares(f.s.in_h, f.s.pad) * f.squares(f.s.in_w, f.s.pad));
+  const size_t images = size_t{f.tiles.rows} / squares * f.tiles.channels;
+  const size_t in = images * static_cast<size_t>(f.s.in_h * f.s.in_w);
+  const size_t out = images * static_cast<size_t>(f.s.out_h * f.s.out_w);
   return {"batch norm, ReLU, max pooling: gradient", sizeof(T) * (2 * in + out) + out};
 }
 template <class T>

@@ -31,7 +31,7 @@ class BlockBatchNormPool final : public BatchNormPoolOp {
         steps_(device, p.input, p.eps, p.momentum),
         channels_(steps_.channels()),
         summing_(steps_.summing(rows(output_))),
-        passing_in_(steps_.passing(rows(p.input))),
+        passing_squares_(steps_.passing(static_cast<unsigned>(p.input.shape.n) * squares(shape_))),
         passing_out_(steps_.passing(rows(output_))) {}
 
   const TensorDesc& output() const override { return output_; }
@@ -66,8 +66,8 @@ class BlockBatchNormPool final : public BatchNormPoolOp {
     const NormGradientEnd end = steps_.gradient_end(args, saved.norm, scratch.work, !sum);
     args.more_dy != nullptr ? sums<true>(args, saved, scratch, end) : sums<false>(args, saved, scratch, end);
     steps_.join_ranks(end, scratch.work, sum);
-    blocks(device_.launcher, passing_in_.blocks(),
-           NormPoolGradientBlock<T>{passing_in_, shape_, numbers(args.dy), saved.winner, numbers(args.x),
+    blocks(device_.launcher, passing_squares_.blocks(),
+           NormPoolGradientBlock<T>{passing_squares_, shape_, numbers(args.dy), saved.winner, numbers(args.x),
                                     static_cast<T*>(args.dx), saved.norm.constants, scratch.work.slope,
                                     scratch.work.offset});
   }
@@ -91,6 +91,11 @@ class BlockBatchNormPool final : public BatchNormPoolOp {
         : partial(static_cast<double*>(memory)), work(partial + op.partial_sums(), op.channels_) {}
   };
 
+  /// Of an image.
+  static unsigned squares(const PoolShape& s) {
+    using Gradient = NormPoolGradientBlock<T>;
+    return static_cast<unsigned>(Gradient::squares(s.in_h, s.pad) * Gradient::squares(s.in_w, s.pad));
+  }
   static const T* numbers(const void* memory) { return static_cast<const T*>(memory); }
   unsigned rows(const TensorDesc& tensor) const {
     return static_cast<unsigned>(tensor.elements() / static_cast<size_t>(tensor.shape.c));
@@ -118,8 +123,8 @@ class BlockBatchNormPool final : public BatchNormPoolOp {
   PoolShape shape_;
   NormSteps<T> steps_;
   unsigned channels_;
-  NormTiles summing_;                   // of y
-  NormTiles passing_in_, passing_out_;  // of x, of y
+  NormTiles summing_;                        // of y
+  NormTiles passing_squares_, passing_out_;  // of NormPoolGradientBlock, of y
 };
 
 }  // namespace

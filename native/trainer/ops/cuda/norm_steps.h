@@ -1,6 +1,8 @@
 // What batch norms by blocks have in common: their scratch, the statistics forward, and what
 // follows from the sums backward.
 #pragma once
+#include <algorithm>
+
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/norm_backward_blocks.h"
 #include "trainer/ops/cuda/norm_saved.h"
@@ -11,6 +13,11 @@ namespace trainyard::cuda {
 /// sums to add up in the end; with fewer the rows that blocks read are short beside a page of the
 /// memory (8 lanes: 1.8 % more time a step of resnet50 on an H200, docs/performance.md).
 inline constexpr unsigned kSummingLanes = 16;
+/// What a block of a kernel that sums reads of one tensor at least, as long as kLeastSummingBlocks do
+/// so: in a small tensor the end, where one block adds up what all of them found, takes longer than
+/// the rows (docs/performance.md).
+inline constexpr size_t kSummingBytes = size_t{64} << 10U;
+inline constexpr size_t kLeastSummingBlocks = 66;
 /// Lanes of a kernel that passes: whole warps, whose bits are stored together.
 inline constexpr unsigned kPassingLanes = 32;
 
@@ -54,7 +61,9 @@ class NormSteps {
   unsigned channels() const { return channels_; }
   /// Of a kernel that sums over so many rows.
   NormTiles summing(unsigned rows) const {
-    return NormTiles::of(rows, channels_, kWide<T>, device_.summing_blocks, kSummingLanes);
+    const size_t worthwhile = std::max(size_t{rows} * channels_ * sizeof(T) / kSummingBytes, kLeastSummingBlocks);
+    const auto blocks = static_cast<unsigned>(std::min<size_t>(worthwhile, device_.summing_blocks));
+    return NormTiles::of(rows, channels_, kWide<T>, blocks, kSummingLanes);
   }
   /// Of a kernel that passes over them.
   NormTiles passing(unsigned rows) const {

@@ -91,7 +91,8 @@ struct NormPoolBlock {
 };
 
 /// dx = scale * g + slope * (x - mean) + offset, where g is the sum of dy over the windows that x
-/// won, in row order, where the ReLU passed.
+/// won, in row order, where the ReLU passed. A thread takes squares of 2x2 pixels, which lie in no
+/// more than 2x2 windows: the first row of a square lies in the middle of the first window.
 template <class T>
 struct NormPoolGradientBlock {
   static constexpr int kPhases = 1;
@@ -99,7 +100,7 @@ struct NormPoolGradientBlock {
   struct Shared {};
   struct Thread {};
 
-  NormTiles tiles;  // of x
+  NormTiles tiles;  // of the squares
   PoolShape s;
   const T* dy;            // [n, out_h, out_w, channels]
   const uint8_t* winner;  // as dy
@@ -108,6 +109,9 @@ struct NormPoolGradientBlock {
   NormConstants constants;
   const float* slope;   // [channels]
   const float* offset;  // [channels]
+
+  /// Squares in one direction, of so many pixels. pad: 0 or 1.
+  TRAINYARD_HD static int squares(int pixels, int pad) { return (pixels + pad) / 2 - pad + 1; }
 
   template <int phase>
   TRAINYARD_HD void run(unsigned block, unsigned thread, Thread&, Shared&) const {
@@ -122,20 +126,76 @@ struct NormPoolGradientBlock {
       b[v] = offset[share.channel + v];
     }
     share.template each_row<1>(tiles, [&]<unsigned n>(Count<n>, unsigned row) {
-      const size_t at = size_t{row} * s.channels + share.channel;
-      const Wide<T> in = load_wide(x + at);
-      float sum[kWide<T>] = {};
-      gather_gradient<T, kNormPoolKernel, kNormPoolStride>(s, dy, winner,
-                                                           row_position(row, share.channel, s.in_h, s.in_w), sum);
-      float out[kWide<T>];
+      const Position square = row_position(row, share.channel, squares(s.in_h, s.pad), squares(s.in_w, s.pad));
+      const Window windows[4] = {window(square, 0), window(square, 1), window(square, 2), window(square, 3)};
       TRAINYARD_UNROLL
-      for (unsigned v = 0; v < kWide<T>; ++v) {
-        const float value = in[v];
-        const float g = k.normalised(value, v) > 0.0F ? sum[v] : 0.0F;
-        out[v] = fmaf(value - k.mean[v], a[v], fmaf(g, k.scale[v], b[v]));
+      for (int first = 0; first < 4; first += 2) {  // four at once would not fit the registers
+        const Pixel pixels[2] = {pixel(square, first), pixel(square, first + 1)};
+        TRAINYARD_UNROLL
+        for (int i = 0; i < 2; ++i) {
+          if (!pixels[i].inside) continue;
+          float out[kWide<T>];
+          TRAINYARD_UNROLL
+          for (unsigned v = 0; v < kWide<T>; ++v) {
+            const float value = pixels[i].x[v];
+            const float g = k.normalised(value, v) > 0.0F ? won_by(windows, first + i, v) : 0.0F;
+            out[v] = fmaf(value - k.mean[v], a[v], fmaf(g, k.scale[v], b[v]));
+          }
+          store_wide(dx + pixels[i].at, Wide<T>::of(out));
+        }
       }
-      store_wide(dx + at, Wide<T>::of(out));
     });
+  }
+
+ private:
+  struct Window {
+    WideBytes<T> winners;
+    Wide<T> gradients;
+  };
+  struct Pixel {
+    bool inside;
+    size_t at;
+    Wide<T> x;
+  };
+
+  /// The i-th window of a square, in row order; one that nothing won where there is none.
+  TRAINYARD_HD Window window(const Position& square, int i) const {
+    const int h = square.h + s.pad - 1 + i / 2;
+    const int w = square.w + s.pad - 1 + i % 2;
+    Window made{};
+    TRAINYARD_UNROLL
+    for (unsigned v = 0; v < kWide<T>; ++v) made.winners.at[v] = 0xFF;
+    if (h < 0 || h >= s.out_h || w < 0 || w >= s.out_w) return made;
+    const size_t from = element(square, s.channels, s.out_h, s.out_w, h, w);
+    made.winners = *reinterpret_cast<const WideBytes<T>*>(winner + from);
+    made.gradients = load_wide(dy + from);
+    return made;
+  }
+
+  /// The i-th pixel of a square, in row order.
+  TRAINYARD_HD Pixel pixel(const Position& square, int i) const {
+    const int h = 2 * square.h + s.pad - 1 + i / 2;
+    const int w = 2 * square.w + s.pad - 1 + i % 2;
+    Pixel made{};
+    made.inside = h >= 0 && h < s.in_h && w >= 0 && w < s.in_w;
+    if (!made.inside) return made;
+    made.at = element(square, s.channels, s.in_h, s.in_w, h, w);
+    made.x = load_wide(x + made.at);
+    return made;
+  }
+
+  /// The sum of the gradients of the windows that the i-th pixel won.
+  TRAINYARD_HD static float won_by(const Window (&windows)[4], int i, unsigned v) {
+    float sum = 0;
+    TRAINYARD_UNROLL
+    for (int of = 0; of < 4; ++of) {
+      const int down = 1 + i / 2 - of / 2 * kNormPoolStride;
+      const int across = 1 + i % 2 - of % 2 * kNormPoolStride;
+      if (down < 0 || across < 0) continue;
+      const auto place = static_cast<unsigned>(down * kNormPoolKernel + across);
+      if (windows[of].winners.at[v] == place) sum += windows[of].gradients[v];
+    }
+    return sum;
   }
 };
 
