@@ -51,7 +51,7 @@ function(trainyard_cuda_library target)
     library/fused_bench.cpp
     library/engines.cpp
     library/nccl_api.cpp library/nccl_collectives.cpp library/nvjpeg_api.cpp library/nvjpeg_decoder.cpp library/recording.cpp
-    library/runtime_library.cpp library/stream_sends.cpp library/uploads.cpp
+    library/runtime_library.cpp library/side_stream.cpp library/stream_sends.cpp library/uploads.cpp
     ${objects})
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME trainer_cuda LIBRARY_OUTPUT_DIRECTORY "${LIBRARY_FOLDER}"

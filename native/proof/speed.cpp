@@ -128,7 +128,7 @@ bool kernels(const std::string& device, const std::vector<std::string>& argument
   if (device == "cuda") setup = {.model = "resnet50", .size = 224, .batch = 256, .precision = Precision::bf16};
   if (!arguments.empty()) setup.batch = std::stoi(arguments[0]);
   if (arguments.size() > 1) setup.precision = parse_precision(arguments[1]);
-  const auto plans = make_timed_plans(arguments.size() > 2 ? arguments[2] : "none");
+  const auto plans = make_timed_plans(tune_on(arguments.size() > 2 ? arguments[2] : "", device));
   std::optional<KernelTimes> times;
   try {
     times.emplace();
@@ -158,7 +158,7 @@ bool bench(const std::string& device, const std::vector<std::string>& arguments)
                     .batch = std::stoi(arguments[2]),
                     .classes = 1000,
                     .precision = parse_precision(arguments[3])};
-  const auto plans = make_timed_plans(arguments.size() == 6 ? arguments[5] : "none");
+  const auto plans = make_timed_plans(tune_on(arguments.size() == 6 ? arguments[5] : "", device));
   const Measured measured = measure(device, setup, std::stoll(arguments[4]), plans.get());
   if (plans) std::fprintf(stderr, "%s\n", plans->summary().c_str());
   std::printf(

@@ -187,6 +187,22 @@ TEST(CudaNetworkMemory, NamesTheBatchThatFits) {
   EXPECT_NE(refusal_with(size_t{4800} << 10U, 8).find("Not even one image fits"), std::string::npos);
 }
 
+TEST(CudaNetworkMemory, IsEnoughForKernelsThatAreChosenByTime) {
+  constexpr size_t kRoom = size_t{40} << 20U;
+  constexpr size_t kMore = size_t{8} << 20U;
+  const auto graph = build_model("resnet20", 32, 10);
+  const Purpose purpose{.batch = 1, .training = true};
+  const auto usual = test::make_host_cuda();
+  const auto timed = test::make_host_cuda_with({.timed_scratch = kMore});
+  const int fits = largest_batch(*graph, *timed, purpose, kRoom, 256);
+  EXPECT_GT(fits, 0);
+  EXPECT_LT(fits, largest_batch(*graph, *usual, purpose, kRoom, 256));
+  Purpose named = purpose;
+  named.batch = fits;
+  EXPECT_LE(program_bytes(*graph, *timed, named).value(), kRoom);
+  EXPECT_EQ(largest_batch(*graph, *timed, purpose, kMore, 256), 0);
+}
+
 TEST(CudaNetworkMemory, IsLeftForGradientsThatTravelAsBf16) {
   const auto fits = [](size_t memory, bool narrow_sums) {
     const std::string text = refusal_with(memory, 256, nullptr, false, narrow_sums);

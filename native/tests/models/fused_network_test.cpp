@@ -137,6 +137,17 @@ TEST(FusedNetwork, TakesHardlyMoreMemoryThanOpByOp) {
   }
 }
 
+TEST(FusedNetwork, TakesHardlyMoreMemoryForOpsBesideOthers) {
+  for (const int batch : {64, 256}) {
+    const auto bytes = [&](bool beside) {
+      const auto backend = test::make_host_cuda_with({.beside = beside});
+      const auto graph = build_model("resnet50", 224, 1000);
+      return program_bytes(*graph, *backend, {.batch = batch, .training = true, .storage = DType::bf16}).value();
+    };
+    EXPECT_LT(static_cast<double>(bytes(true)), 1.02 * static_cast<double>(bytes(false))) << batch;
+  }
+}
+
 /// Distances of one step's gradients and logits from the CPU's in fp32.
 std::pair<double, double> beside_fp32(Precision precision, test::HostKernels kernels) {
   const RandomBatch batch(kBatch, kSize, kClasses, 12);

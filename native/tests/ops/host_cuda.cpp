@@ -73,10 +73,11 @@ void multiply(const cuda::Product& p) {
 /// Convolutions over channels-last memory by their definition, summed in double.
 class HostConvolution final : public cuda::ConvolutionPlans {
  public:
-  HostConvolution(const Conv2dParams& params, Tape& tape) : p_(params), tape_(tape) {}
+  /// more: bytes of forward's scratch beyond what it writes.
+  HostConvolution(const Conv2dParams& params, Tape& tape, size_t more) : p_(params), tape_(tape), more_(more) {}
   std::string description() const override { return "loops"; }
   // Not zero, so that whoever lays out scratch wrongly is seen.
-  size_t forward_scratch_bytes() const override { return kScratch; }
+  size_t forward_scratch_bytes() const override { return kScratch + more_; }
   size_t backward_data_scratch_bytes() const override { return kScratch; }
   size_t backward_weights_scratch_bytes() const override { return kScratch; }
 
@@ -164,6 +165,7 @@ class HostConvolution final : public cuda::ConvolutionPlans {
 
   Conv2dParams p_;
   Tape& tape_;
+  size_t more_;
 };
 
 /// Copies that are there at once. Whoever reads them too late finds other bytes.
@@ -244,7 +246,8 @@ class HostCuda final : public cuda::OpsBackend {
       tape_.run([p] { multiply(p); }, "last layer", bytes);
     };
     device_.plan_convolution = [this](const Conv2dParams& params) {
-      std::unique_ptr<cuda::ConvolutionPlans> plans = std::make_unique<HostConvolution>(params, tape_);
+      std::unique_ptr<cuda::ConvolutionPlans> plans =
+          std::make_unique<HostConvolution>(params, tape_, params.timed ? timed_scratch_ : 0);
       if (apart_) return plans;
       return cuda::with_pointwise_kernels(device_.launcher, kProcessors, params, std::move(plans), tilings_.get());
     };
@@ -259,6 +262,7 @@ class HostCuda final : public cuda::OpsBackend {
     beside_ = kernels.beside;
     if (kernels.summing_blocks > 0) device_.summing_blocks = kernels.summing_blocks;
     if (kernels.passing_blocks > 0) device_.passing_blocks = kernels.passing_blocks;
+    timed_scratch_ = kernels.timed_scratch;
     tape_.forwards = kernels.forwards;
     tape_.dry = static_cast<bool>(kernels.counted);
     counted_ = std::move(kernels.counted);
@@ -328,6 +332,7 @@ class HostCuda final : public cuda::OpsBackend {
 
   Tape tape_;
   bool apart_ = false, beside_ = true;
+  size_t timed_scratch_ = 0;
   std::function<void(const Tape::Counted&)> counted_;
   std::unique_ptr<cuda::FusedKernels> fused_;
   std::unique_ptr<cuda::TilingChooser> tilings_;

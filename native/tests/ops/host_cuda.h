@@ -21,7 +21,8 @@ struct HostKernels {
   bool apart = false;  ///< each op by itself, also where the back end has one for several
   bool beside = true;  ///< ops of run_beside() run as late as they may; false: at once
   unsigned summing_blocks = 0, passing_blocks = 0;  ///< of a kernel; 0: as on a device
-  bool forwards = false;  ///< threads and blocks from the first to the last, instead of the last to the first
+  size_t timed_scratch = 0;  ///< bytes that a convolution's forward pass wants more where Conv2dParams::timed
+  bool forwards = false;     ///< threads and blocks from the first to the last, instead of the last to the first
   /// Where set, kernels are only counted: their numbers are never made. Called with the count so
   /// far whenever the host waits for them.
   std::function<void(const Tape::Counted&)> counted{};

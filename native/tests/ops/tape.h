@@ -79,7 +79,9 @@ class Tape {
   using Ops = std::vector<std::function<void()>>;
 
   /// Later, or now.
-  static void run_in(Ops* later, std::function<void()> op) { later != nullptr ? later->push_back(std::move(op)) : op(); }
+  static void run_in(Ops* later, std::function<void()> op) {
+    later != nullptr ? later->push_back(std::move(op)) : op();
+  }
 
   bool recording_ = false, in_beside_ = false;
   Counted counted_;

@@ -206,6 +206,10 @@ TEST(Tune, IsAboutGpusAndKnowsItsNames) {
   EXPECT_EQ(make_timed_plans("none"), nullptr);
   EXPECT_GT(make_timed_plans("full")->most_candidates(), make_timed_plans("fast")->most_candidates());
   EXPECT_THROW(make_timed_plans("best"), Error);
+  EXPECT_EQ(tune_on("", "cuda"), "fast");
+  EXPECT_EQ(tune_on("", "cpu"), "none");
+  EXPECT_EQ(tune_on("full", "cuda"), "full");
+  EXPECT_NO_THROW(check_tune("", "cpu"));
   EXPECT_NO_THROW(check_tune("none", "cpu"));
   EXPECT_NO_THROW(check_tune("fast", "cuda"));
   EXPECT_THROW(check_tune("fast", "cpu"), Error);

@@ -30,10 +30,9 @@ void add_tune_flag(CLI::App& command, std::string& tune) {
   command
       .add_option("--tune", tune,
                   "on a GPU: how the kernel of each convolution is chosen. none: by cuDNN's heuristics, and by a "
-                  "fixed table for Trainyard's own kernels; fast: the fastest of the best few, measured at the start; "
-                  "full: of all of them. What was chosen is kept for the next start")
-      ->check(CLI::IsMember(tune_names()))
-      ->capture_default_str();
+                  "fixed table for Trainyard's own kernels; fast (the default): the fastest of the best few, measured "
+                  "at the start; full: of all of them. What was chosen is kept for the next start")
+      ->check(CLI::IsMember(tune_names()));
 }
 
 void add_jpeg_decoder_flag(CLI::App& command, std::string& decoder) {

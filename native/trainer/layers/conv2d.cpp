@@ -157,6 +157,7 @@ class Conv2dLayer final : public Layer {
                                  const Purpose& purpose) const override {
     Conv2dParams made = params(planner.desc(inputs()[0]));
     made.training = purpose.training;
+    made.timed = purpose.timed;
     made.input_gradient = purpose.training && planner.wants_gradient(inputs()[0]);
     auto op = backend.make_conv2d(made);
     planner.set_desc(output, op->output());

@@ -68,6 +68,7 @@ struct Purpose {
   DType storage = DType::f32;      ///< of activations and their gradients; the logits are always fp32
   std::optional<float> dropout{};  ///< instead of the layers' own rates
   uint64_t seed = 0;               ///< of what is drawn in training
+  bool timed = true;               ///< Conv2dParams::timed
 };
 
 class Layer {

@@ -32,16 +32,23 @@ std::optional<size_t> program_bytes(const Graph& graph, Backend& backend, const 
 }
 
 int largest_batch(const Graph& graph, Backend& backend, const Purpose& purpose, size_t room, int most) {
+  const auto enough = [&](int batch, bool timed) {
+    Purpose other = purpose;
+    other.batch = batch;
+    other.timed = timed;
+    const auto bytes = program_bytes(graph, backend, other);
+    return bytes && *bytes <= room;
+  };
   int fits = 0;
   for (int low = 1, high = most; low <= high;) {
-    Purpose other = purpose;
-    other.batch = low + (high - low) / 2;
-    const auto bytes = program_bytes(graph, backend, other);
-    const bool enough = bytes && *bytes <= room;
-    if (enough) fits = other.batch;
-    enough ? low = other.batch + 1 : high = other.batch - 1;
+    const int batch = low + (high - low) / 2;
+    const bool here = enough(batch, false);
+    if (here) fits = batch;
+    here ? low = batch + 1 : high = batch - 1;
   }
-  return fits;
+  // Kernels that are chosen by time may want more memory than the usual ones.
+  while (fits > 0 && !enough(fits, true)) fits -= 1 + fits / 64;
+  return std::max(fits, 0);
 }
 
 int batch_of_elements(const Graph& graph, size_t most_elements) {

@@ -20,6 +20,7 @@ struct Conv2dParams {
   int pad_h = 0, pad_w = 0;
   bool training = true;        ///< backward_weights will be called
   bool input_gradient = true;  ///< backward_data will be called
+  bool timed = true;           ///< kernels may be chosen by time; false for who only asks what they take
 
   /// floor((size + 2 pad - kernel) / stride) + 1 in both directions.
   Shape output_shape() const {

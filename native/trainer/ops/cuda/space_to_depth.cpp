@@ -57,7 +57,7 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
 
   void backward_weights(const void* x, const void* dy, void* dw, void* scratch) override {
     const Scratch to(scratch, shape_);
-    each(device_.launcher, shape_.pixels() / shape_.depth,
+    each(device_.launcher, shape_.pixels() / kWide<T>,
          SpaceToDepth<T>{shape_, 0, nullptr, static_cast<const T*>(x), nullptr, to.x});
     weights_of_folded(to.x, dy, dw, to);
   }
@@ -90,8 +90,8 @@ class SpaceToDepthConvolution final : public ConvolutionPlans {
   };
 
   void fold_and_run(const void* x, const void* weights, void* y, const Scratch& to) const {
-    const size_t filters = shape_.weights() / shape_.depth;
-    each(device_.launcher, filters + shape_.pixels() / shape_.depth,
+    const size_t filters = shape_.weights() / kWide<T>;
+    each(device_.launcher, filters + shape_.pixels() / kWide<T>,
          SpaceToDepth<T>{shape_, static_cast<unsigned>(filters), static_cast<const T*>(weights),
                          static_cast<const T*>(x), to.weights, to.x});
     plans_->forward(to.x, to.weights, y, to.rest);

@@ -110,8 +110,13 @@ std::string TimedPlans::summary() const {
 
 std::vector<std::string> tune_names() { return {"none", "fast", "full"}; }
 
+std::string tune_on(const std::string& tune, const std::string& device) {
+  if (!tune.empty()) return tune;
+  return device == "cuda" ? "fast" : "none";
+}
+
 void check_tune(const std::string& tune, const std::string& device) {
-  if (tune == "none" || device == "cuda") return;
+  if (tune_on(tune, device) == "none" || device == "cuda") return;
   throw Error(Exit::usage, "--tune is about the kernels of a GPU, and --device " + device +
                                " has none. Leave it out, or use --device cuda");
 }

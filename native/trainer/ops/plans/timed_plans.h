@@ -49,6 +49,8 @@ class TimedPlans final : public PlanChooser {
 
 /// none, fast and full.
 std::vector<std::string> tune_names();
+/// What "" means for a device: fast on a GPU, none elsewhere; other names as they are.
+std::string tune_on(const std::string& tune, const std::string& device);
 /// Throws Error(Exit::usage) where a device has nothing to choose from.
 void check_tune(const std::string& tune, const std::string& device);
 /// nullptr for none. Lines go to stderr; choices are kept below $XDG_CACHE_HOME, or ~/.cache.

@@ -59,7 +59,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.device = options.device;
   network.record_steps = !options.no_cuda_graphs;
   network.device_index = own_cuda_device(communicator.local_rank());
-  const auto plans = make_timed_plans(options.tune);
+  const auto plans = make_timed_plans(tune_on(options.tune, options.device));
   network.plans = plans.get();
   StepOptions step_options;
   if (network.precision == Precision::fp16) step_options.loss_scaling = LossScalerOptions{};
@@ -105,7 +105,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["precision"] = options.precision;
   result["device"] = options.device;
   result["jpeg_decoder"] = options.jpeg_decoder;
-  result["tune"] = options.tune;
+  result["tune"] = tune_on(options.tune, options.device);
   result["comm"] = step_options.device_sums ? "nccl" : "mpi";
   result["images"] = images->kind();
   result["batch_size"] = options.batch_size;

@@ -66,7 +66,7 @@ class TrainRun {
         workers_(team.peers()),
         signals_(signals),
         stop_file_(options.run_dir),
-        plans_(make_timed_plans(options.tune)) {}
+        plans_(make_timed_plans(tune_on(options.tune, options.device))) {}
 
   Exit run() {
     prepare();

@@ -21,7 +21,7 @@ struct TrainOptions {
   std::string precision = "fp32";
   bool memory_growth = false;
   bool no_cuda_graphs = false;
-  std::string tune = "none";
+  std::string tune;  ///< "": see tune_on()
   std::string comm = "auto";
   StrategyOptions strategy{};
   int batch_size = 32;   ///< per replica and micro-batch
@@ -99,7 +99,7 @@ struct BenchStepOptions {
   std::string device = "cpu";
   int batch_size = 32;
   bool no_cuda_graphs = false;
-  std::string tune = "none";
+  std::string tune;  ///< "": see tune_on()
   std::string jpeg_decoder = "cpu";
   int64_t steps = 30;
   int64_t warmup = 3;

@@ -63,9 +63,10 @@ class DeviceBackend final : public OpsBackend {
       tilings_ = make_tiling_chooser(*fused_);
     }
     device_.plan_convolution = [this, plans, model](const Conv2dParams& p) {
-      auto made = plan_convolution({launcher_, current_dnn_, tf32_, plans, model}, p);
+      auto made = plan_convolution({launcher_, current_dnn_, tf32_, p.timed ? plans : nullptr, model}, p);
       if (!fused_) return made;
-      return with_pointwise_kernels(launcher_, fused_->processors, p, std::move(made), tilings_.get());
+      return with_pointwise_kernels(launcher_, fused_->processors, p, std::move(made),
+                                    p.timed ? tilings_.get() : nullptr);
     };
     device_.make_uploads = [this](size_t bytes) { return make_stream_uploads(launcher_, *this, bytes); };
   }

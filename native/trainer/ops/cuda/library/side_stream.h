@@ -32,7 +32,7 @@ class SideStream {
   Launcher side_;
   DnnHandle dnn_;
   Event begin_;
-  std::deque<Event> ends_;   ///< of the calls of run() that were not joined, oldest first
+  std::deque<Event> ends_;  ///< of the calls of run() that were not joined, oldest first
   std::vector<Event> spare_;
 };
 

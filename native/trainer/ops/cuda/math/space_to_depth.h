@@ -48,11 +48,11 @@ struct FoldedShape {
   size_t weights() const { return size_t{out} * static_cast<size_t>(height.taps) * channels(); }
 };
 
-/// Folds weights and x in one launch. Index = pixel of the folded weights and its tap, then of x.
+/// Folds weights and x in one launch. Index = 16 bytes of the folded weights, then of x.
 template <class T>
 struct SpaceToDepth {
   FoldedShape s;
-  unsigned first;    // pixels and taps of weights: 0 where only x is folded
+  unsigned first;    // indices of weights: 0 where only x is folded
   const T* weights;  // or nullptr
   const T* x;
   T* weights_to;  // 16-byte aligned, or nullptr
@@ -77,25 +77,25 @@ struct SpaceToDepth {
   };
 
   TRAINYARD_HD void fold(const Part& part, unsigned i, T* to) const {
-    const Position at = Position::of(i, s.taps(), part.rows, part.columns);
+    const unsigned vectors = s.depth / kWide<T>;  // of a pixel and tap
+    const unsigned vector = i % vectors;
+    const Position at = Position::of(i / vectors, s.taps(), part.rows, part.columns);
     const int top = 2 * at.h - part.above;
     const int in = static_cast<int>(s.in);
     const int left = (2 * (at.w + static_cast<int>(at.c)) - part.before) * in;
     const int width = part.width * in;
     const T* rows = part.from + size_t{at.n} * static_cast<unsigned>(part.height * width);
-    for (unsigned vector = 0; vector < s.depth / kWide<T>; ++vector) {
-      Wide<T> wide;
-      TRAINYARD_UNROLL
-      for (unsigned w = 0; w < kWide<T> / 2; ++w) {
-        const int pair = static_cast<int>(vector * (kWide<T> / 2) + w);  // of channels of the pixel
-        const int down = pair >= in ? 1 : 0;
-        const int y = top + down;
-        const int across = left + 2 * (pair - down * in);
-        wide.words[w] = 0;
-        if (pair < 2 * in && y >= 0 && y < part.height) wide.words[w] = two(rows + y * width, across, width);
-      }
-      store_wide(to + size_t{i} * s.depth + vector * kWide<T>, wide);
+    Wide<T> wide;
+    TRAINYARD_UNROLL
+    for (unsigned w = 0; w < kWide<T> / 2; ++w) {
+      const int pair = static_cast<int>(vector * (kWide<T> / 2) + w);  // of channels of the pixel
+      const int down = pair >= in ? 1 : 0;
+      const int y = top + down;
+      const int across = left + 2 * (pair - down * in);
+      wide.words[w] = 0;
+      if (pair < 2 * in && y >= 0 && y < part.height) wide.words[w] = two(rows + y * width, across, width);
     }
+    store_wide(to + size_t{i} * kWide<T>, wide);
   }
 
   /// Neighbouring numbers of a row, zeros where there are none.
