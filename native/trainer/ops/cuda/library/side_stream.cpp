@@ -4,22 +4,9 @@
 
 namespace trainyard::cuda {
 
-namespace {
-
-Stream make_stream_of_low_priority(const Launcher& launcher) {
-  int lowest = 0;
-  int highest = 0;
-  check(launcher, cudaDeviceGetStreamPriorityRange(&lowest, &highest), "cudaDeviceGetStreamPriorityRange");
-  cudaStream_t stream = nullptr;
-  check(launcher, cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lowest), "cudaStreamCreateWithPriority");
-  return Stream(stream);
-}
-
-}  // namespace
-
 SideStream::SideStream(const Launcher& main)
     : main_(main),
-      stream_(make_stream_of_low_priority(main)),
+      stream_(make_stream(main)),
       side_{stream_.get(), main.fail},
       dnn_(make_dnn(side_)),
       begin_(make_event(main, cudaEventDisableTiming)) {}

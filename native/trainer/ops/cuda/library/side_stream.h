@@ -8,8 +8,8 @@
 
 namespace trainyard::cuda {
 
-/// Of a lower priority than other streams: its blocks go where those of the main stream leave
-/// multiprocessors idle. Works while ops are recorded too, where it becomes a branch of the graph.
+/// Its blocks go where those of the main stream leave multiprocessors idle. Works while ops are
+/// recorded too, where it becomes a branch of the graph.
 class SideStream {
  public:
   /// main: the stream that it stands beside.
