@@ -303,7 +303,7 @@ class HostCuda final : public cuda::OpsBackend {
   }
   void synchronize() override {
     require_no_recording();
-    if (tape_.beside()) throw Error(Exit::internal, "ops beside others were not joined");
+    tape_.join_beside(0);
     ++traffic_.waits;
     if (counted_) counted_(tape_.counted());
   }

@@ -4,6 +4,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+
+#include "tests/ops/tape.h"
 
 namespace {
 
@@ -16,8 +19,15 @@ cudaError_t hand_out(T* handle) {
 
 }  // namespace
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int /*flags*/) { return hand_out(stream); }
-cudaError_t cudaStreamDestroy(cudaStream_t /*stream*/) { return cudaSuccess; }
+/// A stream on which kernels are played on the host, at once.
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int /*flags*/) {
+  *stream = std::make_unique<trainyard::test::Tape>().release()->stream();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const std::unique_ptr<trainyard::test::Tape> owner(reinterpret_cast<trainyard::test::Tape*>(stream));
+  return cudaSuccess;
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t /*stream*/, cudaEvent_t /*event*/, unsigned int /*flags*/) {
   return cudaSuccess;
 }

@@ -119,6 +119,7 @@ class DeviceBackend final : public OpsBackend {
     if (side_) side_->join(rest);
   }
   void synchronize() override {
+    join_beside(0);
     if (!collectives_) return check(launcher_, cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     wait_until([this] { return !busy(); });
   }
