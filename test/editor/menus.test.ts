@@ -98,7 +98,7 @@ test('a training that has finished, and its checkpoints', async () => {
 test('runs of a report', async () => {
   const short = ['--replicas', '1', '--weak', '--steps', '8', '--out', join(folder, 'scaling')];
   workbench.cli('report', 'scaling', 'local', ...short, '--', ...training);
-  await stage.row('runs', /^Scaling of local.*measured/).waitFor();
+  await stage.row('runs', /^Scaling of local.*2 measured · best/).waitFor();
   await clickAll(reports);
 });
 

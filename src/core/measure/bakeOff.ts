@@ -100,9 +100,16 @@ class BakeOff {
     return this.before + (performance.now() - this.begun) / 1000;
   }
 
+  /** Runs that nobody follows any more: also one that was being started when this side was ended. */
   private async endLeft(): Promise<void> {
-    const { running } = this.result;
+    const { machine, profile, earlier } = this.options;
+    const { running, created } = this.result;
     if (running) await endLeftRun(this.options, running.dir);
+    const runs = earlier ? await (await machine.registry(profile)).list() : [];
+    for (const { dir, run } of runs) {
+      const isOwn = run?.report?.kind === 'bakeoff' && run.report.begun === created;
+      if (isOwn) await endLeftRun(this.options, dir);
+    }
     this.result = { ...this.result, running: null };
   }
 
