@@ -10,6 +10,7 @@ enum class GradientEndKind {
   inner,  ///< one with ReLU, which passed what is above zero as normalised; no other gradient
   block,  ///< one with residual and ReLU, which noted what passed; another gradient is added
   pair,   ///< two that are added behind one ReLU (BatchNormPairOp); else as `block`
+  mask,   ///< as `block`, where nothing but the sum of g is wanted (MergedNorm)
 };
 
 }  // namespace trainyard

@@ -55,6 +55,11 @@ inline constexpr PointwiseTiling kBlockGradientTilings[] = {
     {64, 64, 256, kAnyColumns, 4},   {64, 128, 128, kAnyColumns, 8},  {128, 64, 256, kAnyColumns, 4},
     {128, 128, 128, kAnyColumns, 8}, {256, 128, 128, kAnyColumns, 8}, {512, 128, 64, kAnyColumns, 8},
 };
+/// Of `inner` ends with a MergedNorm: the depth is that of the gradient and of the input.
+inline constexpr PointwiseTiling kMergedGradientTilings[] = {
+    {64 + 256, 128, 64, 128, 8},
+    {128 + 512, 128, 64, 128, 8},
+};
 inline constexpr PointwiseTiling kPairGradientTilings[] = {
     {64, 128, 64, kAnyColumns, 8},
     {128, 128, 64, kAnyColumns, 8},
@@ -93,6 +98,7 @@ inline const PointwiseTiling* gradient_tiling(const PointwiseShape& shape, Gradi
     case GradientEndKind::inner:
       return find_tiling(kInnerGradientTilings, shape, processors);
     case GradientEndKind::block:
+    case GradientEndKind::mask:
       return find_tiling(kBlockGradientTilings, shape, processors);
     case GradientEndKind::pair:
       break;
@@ -107,6 +113,12 @@ inline const PointwiseTiling* gradient_tiling(const PointwiseShape& shape, Gradi
 void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                         unsigned processors, const void* a, const void* b, void* d, float* sums);
 
+/// What a MergedNorm adds to a data gradient.
+struct PointwiseMerge {
+  const void* x = nullptr;      ///< [rows, columns]: the second part of the depth; nullptr: nothing is merged
+  const float* bias = nullptr;  ///< [columns], added to the product before it is masked
+};
+
 /// What is done to a gradient before it is stored: GradientEnd, for the kernel.
 struct PointwiseEnd {
   GradientEndKind kind;
@@ -116,16 +128,68 @@ struct PointwiseEnd {
   const float* mean[2];  ///< [columns] of x
   const float* scale;    ///< [columns], as beta of `inner` alone
   const float* beta;
+  PointwiseMerge merge{};  ///< of `inner` alone
 
-  unsigned norms() const { return kind == GradientEndKind::pair ? 2 : 1; }
+  /// Of whose inputs products with g are wanted.
+  unsigned norms() const { return kind == GradientEndKind::pair ? 2 : kind == GradientEndKind::mask ? 0 : 1; }
 };
 
 /// tiling: gradient_tiling()'s. g[rows, columns] = a b^T + more where the ReLU passed, else 0,
 /// rounded to its type, and at `sums` [1 + norms, sums_rows(), columns] in fp32: what g as it is
-/// stored adds up to, then g (x - mean) of each batch norm. g may lie where `more` lies. Otherwise
-/// as multiply_pointwise().
+/// stored adds up to, then g (x - mean) of each batch norm. g may lie where `more` lies. With
+/// end.merge the product is [a, merge.x] b^T + bias: a is [rows, inner - columns] then, b [columns,
+/// inner], and the tiling one of kMergedGradientTilings. Otherwise as multiply_pointwise().
 void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                                  unsigned processors, const void* a, const void* b, const PointwiseEnd& end, void* g,
                                  float* sums);
+
+/// Products of pixels: what weight gradients are made of.
+struct PixelsShape {
+  unsigned rows, out, in;  ///< pixels, and channels of both factors
+  bool fp16 = false;       ///< numbers are fp16; else bf16
+
+  unsigned factors() const { return out + in; }
+  /// Rows of the result.
+  unsigned results() const { return factors() + 1; }
+};
+
+/// How they are cut: a block of threads has `columns` of the factors [g, x], and takes every
+/// steps()-th chunk of 64 pixels.
+struct PixelsTiling {
+  unsigned out, in;  ///< the only channels that it is for
+  unsigned columns;  ///< of a block: a multiple of 64 that divides out + in
+
+  bool takes(const PixelsShape& shape, unsigned processors) const {
+    return shape.out == out && shape.in == in && across(shape) <= processors;
+  }
+  unsigned across(const PixelsShape& shape) const { return shape.factors() / columns; }
+  unsigned chunks(const PixelsShape& shape) const { return (shape.rows + 63) / 64; }
+  /// Blocks that share the pixels of some columns.
+  unsigned steps(const PixelsShape& shape, unsigned processors) const {
+    const unsigned most = processors / across(shape);
+    return most < chunks(shape) ? most : chunks(shape);
+  }
+  /// Numbers at `partial`.
+  size_t partial_numbers(const PixelsShape& shape, unsigned processors) const {
+    return size_t{steps(shape, processors)} * shape.results() * shape.in;
+  }
+};
+
+inline constexpr PixelsTiling kPixelsTilings[] = {{256, 64, 320}, {512, 128, 128}};
+
+/// The first that takes the products; nullptr where none does.
+inline const PixelsTiling* pixels_tiling(const PixelsShape& shape, unsigned processors) {
+  for (const PixelsTiling& tiling : kPixelsTilings) {
+    if (tiling.takes(shape, processors)) return &tiling;
+  }
+  return nullptr;
+}
+
+/// tiling: one of kPixelsTilings. g [rows, out], x [rows, in]. Computes at `partial` [steps(), out +
+/// in + 1, in] in fp32 what the pixels of each step add up to: g^T x, x^T x, and x itself. The same
+/// bits every time on the same number of processors. For compute capability 9.0 alone. g, x,
+/// partial: 16-byte aligned.
+void multiply_pixels(const Launcher& launcher, const PixelsTiling& tiling, const PixelsShape& shape,
+                     unsigned processors, const void* g, const void* x, float* partial);
 
 }  // namespace trainyard::cuda
