@@ -82,6 +82,7 @@ void blocks(const Launcher& launcher, size_t count, const F& f) {
 #include "trainer/ops/cuda/kernels/batch_norm_instances.h"
 #include "trainer/ops/cuda/kernels/elementwise_instances.h"
 #include "trainer/ops/cuda/kernels/norm_blocks_instances.h"
+#include "trainer/ops/cuda/kernels/norm_merge_instances.h"
 #include "trainer/ops/cuda/kernels/norm_pair_instances.h"
 #include "trainer/ops/cuda/kernels/norm_pool_instances.h"
 #include "trainer/ops/cuda/kernels/pooling_instances.h"

@@ -6,6 +6,7 @@
 #include <typeinfo>
 
 #include "trainer/ops/cuda/math/elementwise.h"
+#include "trainer/ops/cuda/math/norm_merge.h"
 #include "trainer/ops/cuda/math/norm_pair_blocks.h"
 #include "trainer/ops/cuda/math/norm_pool_blocks.h"
 #include "trainer/ops/cuda/math/pooling_wide.h"
@@ -50,6 +51,16 @@ Traffic traffic(const cuda::NormGradientSumsBlock<T, kMore, kPassed, kStore>& f,
 template <class T, bool kMasked>
 Traffic traffic(const cuda::NormGradientBlock<T, kMasked>& f, size_t) {
   return {"batch norm: gradient", 3 * sizeof(T) * f.tiles.rows * f.tiles.channels};
+}
+inline Traffic traffic(const cuda::PixelsTotal& f, size_t) {
+  return {"batch norm merged: small matrices", sizeof(float) * f.numbers * (f.steps + 1)};
+}
+template <class T>
+Traffic traffic(const cuda::MergeNorm<T>& f, size_t) {
+  const size_t weights = size_t{f.out} * f.in;
+  const size_t merged = size_t{f.in} * (f.out + f.in) * sizeof(T) + f.in * sizeof(float);
+  return {"batch norm merged: small matrices",
+          weights * (sizeof(T) + 2 * sizeof(float)) + size_t{f.in} * (f.in + 1) * sizeof(float) + merged};
 }
 template <class T, bool kNote>
 Traffic traffic(const cuda::NormPairApplyBlock<T, kNote>& f, size_t) {

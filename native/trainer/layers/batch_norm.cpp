@@ -1,6 +1,7 @@
 // Batch norm with the residual add and the ReLU that follow it in every ResNet.
 #include "common/error.h"
 #include "trainer/layers/layers.h"
+#include "trainer/layers/norm_merger.h"
 #include "trainer/layers/normalisation.h"
 #include "trainer/layers/planner.h"
 
@@ -24,22 +25,29 @@ class BatchNormStage final : public Stage {
     if (!training_) return;
     saved_ = planner.keep(op_->saved_bytes());
     if (!op_->has_mask()) return;
-    const GradientEndKind kind = norm_.residual >= 0 ? GradientEndKind::block : GradientEndKind::inner;
-    planner.offer_masked_norms(y_value_,
-                               {kind, {norm_.x}, saved_, [this](const void* saved) { return op_->mask(saved); }});
+    if (op_->merges()) merger_ = planner.merger(norm_.x);
+    Planner::MaskedNorms norms{.saved = saved_, .mask = [this](const void* saved) { return op_->mask(saved); }};
+    if (norm_.residual >= 0) norms.kind = merger_ != nullptr ? GradientEndKind::mask : GradientEndKind::block;
+    if (merger_ == nullptr) norms.x = {norm_.x};
+    planner.offer_masked_norms(y_value_, std::move(norms));
   }
 
   void plan_backward(Planner& planner) override {
     if (taken_over_) return;
-    x_ = planner.activation(norm_.x);
+    end_sums_ = planner.end_sums(y_value_);
+    if (end_sums_.rows == 0) merger_ = nullptr;
+    if (merger_ == nullptr) x_ = planner.activation(norm_.x);
     if (norm_.residual >= 0 && norm_.relu) y_ = planner.activation(y_value_);
     planner.touch(saved_);
     backward_scratch_ = planner.scratch(op_->scratch_bytes());
-    end_sums_ = planner.end_sums(y_value_);
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
-    if (norm_.residual < 0) {
+    if (merger_ != nullptr) {
+      merger_->plan_merge(planner, dy_);
+      dx_ = dy_;
+      if (planner.wants_gradient(norm_.residual)) planner.give_gradient(norm_.residual, dy_);
+    } else if (norm_.residual < 0) {
       dx_ = dy_;
     } else {
       // dy itself becomes the residual's gradient.
@@ -75,15 +83,20 @@ class BatchNormStage final : public Stage {
     args.dy = run.at(dy_);
     if (more_dy_.buffer >= 0) args.more_dy = run.at(more_dy_);
     args.sums = channel_sums(run, end_sums_);
-    args.x = run.at(x_);
     args.y = run.at(y_);
     args.gamma = run.weights + norm_.weight;
     args.beta = run.weights + norm_.bias;
     args.saved = run.at(saved_);
-    args.dx = run.at(dx_);
     args.dgamma = run.gradients + norm_.weight;
     args.dbeta = run.gradients + norm_.bias;
     args.scratch = run.at(backward_scratch_);
+    if (merger_ != nullptr) {
+      const BatchNormOp::Merging merging = merger_->multiply_pixels(run);
+      merger_->merge(run, op_->backward_merged(args, merging, run.sum));
+      return run.gradients_final();
+    }
+    args.x = run.at(x_);
+    args.dx = run.at(dx_);
     op_->backward(args, run.sum);
     run.gradients_final();
   }
@@ -97,6 +110,7 @@ class BatchNormStage final : public Stage {
   Slot x_, residual_, y_, dx_, dy_, more_dy_;  // all [n, c, h, w]
   Planner::PlannedSums sums_;                  // of x
   Planner::PlannedSums end_sums_;              // of dy, where a convolution masked it
+  NormMerger* merger_ = nullptr;               // the convolution that makes dx into its own gradients
   Slot saved_, scratch_, backward_scratch_;
 };
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "trainer/layers/graph.h"
+#include "trainer/layers/norm_merger.h"
 #include "trainer/layers/normalisation.h"
 #include "trainer/layers/planner.h"
 
@@ -23,21 +24,39 @@ class BatchNormPairStage final : public Stage {
     if (!training_) return;
     saved_ = planner.keep(op_->saved_bytes());
     if (!op_->has_mask()) return;
-    planner.offer_masked_norms(y_value_,
-                               {GradientEndKind::pair, {norms_[0].x, norms_[1].x}, saved_, [this](const void* saved) {
-                                  return op_->mask(saved);
-                                }});
+    if (op_->merges()) merger_ = planner.merger(norms_[0].x);
+    if (merger_ == nullptr) {
+      planner.offer_masked_norms(y_value_,
+                                 {GradientEndKind::pair, {norms_[0].x, norms_[1].x}, saved_, [this](const void* saved) {
+                                    return op_->mask(saved);
+                                  }});
+      return;
+    }
+    // Without the branch, the projection's batch norm is as one with a residual.
+    planner.offer_masked_norms(y_value_, {GradientEndKind::block, {norms_[1].x}, saved_, [this](const void* saved) {
+                                            NormMask mask = op_->mask(saved);
+                                            mask.mean = {mask.mean[1]};
+                                            return mask;
+                                          }});
   }
 
   void plan_backward(Planner& planner) override {
-    for (size_t i = 0; i < 2; ++i) x_.at(i) = planner.activation(norms_.at(i).x);
+    end_sums_ = planner.end_sums(y_value_);
+    if (end_sums_.rows == 0) merger_ = nullptr;
+    if (merger_ == nullptr) x_[0] = planner.activation(norms_[0].x);
+    x_[1] = planner.activation(norms_[1].x);
     planner.touch(saved_);
     backward_scratch_ = planner.scratch(op_->scratch_bytes());
-    end_sums_ = planner.end_sums(y_value_);
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
-    dx_ = {planner.keep(planner.desc(norms_[0].x).bytes()), dy_};
+    const Slot other = planner.keep(planner.desc(norms_[0].x).bytes());
+    if (merger_ != nullptr) {
+      merger_->plan_merge(planner, dy_);
+      dx_ = {dy_, other};
+    } else {
+      dx_ = {other, dy_};
+    }
     for (size_t i = 0; i < 2; ++i) planner.give_gradient(norms_.at(i).x, dx_.at(i));
   }
 
@@ -71,7 +90,12 @@ class BatchNormPairStage final : public Stage {
     }
     args.saved = run.at(saved_);
     args.scratch = run.at(backward_scratch_);
-    op_->backward(args, run.sum);
+    if (merger_ != nullptr) {
+      const BatchNormOp::Merging merging = merger_->multiply_pixels(run);
+      merger_->merge(run, op_->backward_merged(args, merging, run.sum));
+    } else {
+      op_->backward(args, run.sum);
+    }
     run.gradients_final();
   }
 
@@ -84,6 +108,7 @@ class BatchNormPairStage final : public Stage {
   Slot y_, dy_, more_dy_;                     // [n, c, h, w]
   std::array<Planner::PlannedSums, 2> sums_;  // of the inputs
   Planner::PlannedSums end_sums_;             // of dy, where a convolution masked it
+  NormMerger* merger_ = nullptr;              // as BatchNormStage's, of the branch
   Slot saved_, scratch_, backward_scratch_;
 };
 

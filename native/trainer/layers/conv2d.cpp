@@ -2,26 +2,33 @@
 // packed weights live only while their op runs, except for inference.
 #include <cmath>
 
+#include "common/error.h"
 #include "trainer/layers/graph.h"
 #include "trainer/layers/layers.h"
+#include "trainer/layers/norm_merger.h"
 #include "trainer/layers/planner.h"
 
 namespace trainyard {
 
 namespace {
 
-class Conv2dStage final : public Stage {
+/// Where a convolution stands in its graph.
+struct Neighbours {
+  bool is_normalised;  ///< y is read by a batch norm alone
+  bool reads_first;    ///< no other layer reads x before, so none gives a gradient of it later
+  bool reads_alone;    ///< no other layer reads x at all
+};
+
+class Conv2dStage final : public Stage, private NormMerger {
  public:
-  /// sums_rows: of the sums of y that the batch norm behind it wants; 0: none does. reads_first: no
-  /// other layer reads x before, so none gives a gradient of it later.
   Conv2dStage(const Layer& layer, const Purpose& purpose, const Conv2dParams& params, std::unique_ptr<Conv2dOp> op,
-              unsigned sums_rows, bool reads_first)
+              const Neighbours& neighbours)
       : x_value_(layer.inputs()[0]),
         y_value_(layer.output),
         offset_(layer.parameters_begin),
         training_(purpose.training),
-        sums_rows_(sums_rows),
-        reads_first_(reads_first),
+        sums_rows_(training_ && neighbours.is_normalised ? op->sums_rows() : 0),
+        neighbours_(neighbours),
         op_(std::move(op)) {
     packed_weights_ = {.offset = offset_,
                        .out = params.out_channels,
@@ -41,9 +48,15 @@ class Conv2dStage final : public Stage {
     if (packed == 0) return;
     packed_ = planner.pack(packed_weights_);
     if (!packed_) forward_weights_ = training_ ? planner.scratch(packed) : planner.persistent(packed);
+    if (packed_ && training_ && neighbours_.is_normalised && neighbours_.reads_alone &&
+        planner.has_inner_end(x_value_)) {
+      merge_bytes_ = op_->merge_bytes();
+      if (merge_bytes_) planner.offer_merger(y_value_, this);
+    }
   }
 
   void plan_backward(Planner& planner) override {
+    if (merged_) return plan_merged(planner);
     if (!kept_) x_ = planner.activation(x_value_);
     dy_ = planner.take_gradients(y_value_, 1)[0];
     weights_scratch_ = planner.scratch(op_->backward_weights_scratch_bytes());
@@ -55,7 +68,7 @@ class Conv2dStage final : public Stage {
     }
     input_gradient_ = planner.wants_gradient(x_value_);
     if (!input_gradient_) return;
-    if (packed_ && reads_first_) {
+    if (packed_ && neighbours_.reads_first) {
       end_ = planner.take_end(x_value_, [this](GradientEndKind kind) { return op_->end_sums_rows(kind); });
     }
     if (end_) {
@@ -89,6 +102,10 @@ class Conv2dStage final : public Stage {
   }
 
   void backward(const Run& run) override {
+    if (merged_) {
+      op_->backward_data_merged(run.at(x_), run.at(dy_), run.at(*merged_), gradient_end(run), run.at(dx_));
+      return run.gradients_final();
+    }
     if (beside_) {
       run.beside([&] { backward_weights(run); });
     } else {
@@ -106,6 +123,34 @@ class Conv2dStage final : public Stage {
   }
 
  private:
+  void plan_merge(Planner& planner, Slot g) override {
+    x_ = planner.activation(x_value_);
+    dy_ = g;
+    pixels_scratch_ = planner.scratch(merge_bytes_.scratch);
+    products_ = planner.scratch(merge_bytes_.products);
+    merged_ = planner.keep(merge_bytes_.weights);
+  }
+  /// The batch norm behind has made the gradient of the weights.
+  void plan_merged(Planner& planner) {
+    x_ = planner.activation(x_value_);
+    dy_ = planner.take_gradients(y_value_, 1)[0];
+    planner.touch(*merged_);
+    input_gradient_ = true;
+    end_ = planner.take_end(x_value_, [this](GradientEndKind) { return op_->merged_sums_rows(); });
+    if (!end_) throw Error(Exit::internal, "A merged batch norm's gradient has no end. Report it.");
+    dx_ = end_->gradient;
+    planner.give_gradient(x_value_, dx_);
+  }
+  BatchNormOp::Merging multiply_pixels(const Run& run) override {
+    auto* products = static_cast<float*>(run.at(products_));
+    op_->multiply_pixels(run.at(x_), run.at(dy_), run.at(pixels_scratch_), products);
+    return {.products = products, .weights = run.at(*packed_), .inner = static_cast<unsigned>(packed_weights_.in)};
+  }
+  void merge(const Run& run, const MergedNorm& norm) override {
+    op_->merge_norm(run.at(*packed_), static_cast<const float*>(run.at(products_)), norm, run.gradients + offset_,
+                    run.at(*merged_));
+  }
+
   void backward_weights(const Run& run) {
     float* dw = run.gradients + offset_;
     if (kept_) {
@@ -129,8 +174,8 @@ class Conv2dStage final : public Stage {
   ValueId y_value_;
   size_t offset_;  // of [out, in, kernel_h, kernel_w] in the parameter arena
   bool training_;
-  unsigned sums_rows_;
-  bool reads_first_;
+  unsigned sums_rows_;  // of the sums of y that the batch norm behind it wants; 0: none does
+  Neighbours neighbours_;
   bool input_gradient_ = false;
   bool beside_ = false;  // the gradient of the weights
   PackedWeights packed_weights_;
@@ -142,6 +187,9 @@ class Conv2dStage final : public Stage {
   std::optional<Slot> kept_;                // what forward keeps of x
   std::optional<Planner::PlannedEnd> end_;  // of dx, where this op makes it
   Slot transposed_;                         // [in, out]
+  MergeBytes merge_bytes_;
+  std::optional<Slot> merged_;  // MergeBytes::weights, where the batch norm behind is merged
+  Slot products_, pixels_scratch_;
   Slot forward_weights_, backward_weights_;
   Slot forward_scratch_, data_scratch_, weights_scratch_;
 };
@@ -161,10 +209,11 @@ class Conv2dLayer final : public Layer {
     made.input_gradient = purpose.training && planner.wants_gradient(inputs()[0]);
     auto op = backend.make_conv2d(made);
     planner.set_desc(output, op->output());
-    const bool is_normalised = graph.is_read_once(output) && graph.first_consumer(output)->normalisation() != nullptr;
-    const unsigned sums_rows = purpose.training && is_normalised ? op->sums_rows() : 0;
-    const bool reads_first = graph.first_consumer(inputs()[0]) == this;
-    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op), sums_rows, reads_first);
+    const Neighbours neighbours{
+        .is_normalised = graph.is_read_once(output) && graph.first_consumer(output)->normalisation() != nullptr,
+        .reads_first = graph.first_consumer(inputs()[0]) == this,
+        .reads_alone = graph.is_read_once(inputs()[0])};
+    return std::make_unique<Conv2dStage>(*this, purpose, made, std::move(op), neighbours);
   }
 
   Layout preferred_input_layout(Backend& backend, const Purpose& purpose) const override {

@@ -11,6 +11,7 @@ Planner::Planner(Backend& backend, int values)
       channel_sums_(static_cast<size_t>(values)),
       end_sums_(static_cast<size_t>(values)),
       masked_norms_(static_cast<size_t>(values)),
+      mergers_(static_cast<size_t>(values), nullptr),
       gradients_(static_cast<size_t>(values)),
       wants_gradient_(static_cast<size_t>(values), false),
       taken_over_(static_cast<size_t>(values), false) {}
@@ -45,7 +46,7 @@ std::optional<Planner::PlannedEnd> Planner::take_end(ValueId value,
   const auto at = static_cast<size_t>(value);
   const MaskedNorms& norms = masked_norms_[at];
   const size_t added = norms.kind == GradientEndKind::inner ? 0 : 1;
-  if (norms.x.empty() || gradients_[at].size() != added) return std::nullopt;
+  if (!norms.mask || gradients_[at].size() != added) return std::nullopt;
   const unsigned sums_rows = rows(norms.kind);
   if (sums_rows == 0) return std::nullopt;
   PlannedEnd end{.norms = norms, .x = {}, .gradient = {}, .sums = {}};

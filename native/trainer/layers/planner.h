@@ -11,6 +11,8 @@
 
 namespace trainyard {
 
+class NormMerger;
+
 /// For how many layers the ops of Run::beside may stand beside those that follow: two convolutions
 /// and their batch norms. More would keep more gradients in memory.
 inline constexpr int kLayersBeside = 4;
@@ -50,16 +52,26 @@ class Planner {
   };
   PlannedSums channel_sums(ValueId value);
 
+  /// Forward: `merger` made `value`, and can merge the batch norm that reads it.
+  void offer_merger(ValueId value, NormMerger* merger) { mergers_[static_cast<size_t>(value)] = merger; }
+  /// nullptr where there is none.
+  NormMerger* merger(ValueId value) const { return mergers_[static_cast<size_t>(value)]; }
+
   /// Batch norms with a NormMask: the convolution that gives the last gradient of their output may
   /// make its end.
   struct MaskedNorms {
     GradientEndKind kind = GradientEndKind::inner;
-    std::vector<ValueId> x;  ///< their inputs: one, or two
+    std::vector<ValueId> x;  ///< their inputs that g is multiplied with: none, one, or two
     Slot saved;
     std::function<NormMask(const void* saved)> mask;
   };
   void offer_masked_norms(ValueId value, MaskedNorms norms) {
     masked_norms_[static_cast<size_t>(value)] = std::move(norms);
+  }
+  /// Whether a batch norm with ReLU, and nothing added, made `value`.
+  bool has_inner_end(ValueId value) const {
+    const MaskedNorms& norms = masked_norms_[static_cast<size_t>(value)];
+    return norms.mask && norms.kind == GradientEndKind::inner;
   }
   /// Backward: what the end of a gradient is made of.
   struct PlannedEnd {
@@ -122,6 +134,7 @@ class Planner {
   std::vector<PlannedSums> channel_sums_;     // by value
   std::vector<PlannedSums> end_sums_;         // by value
   std::vector<MaskedNorms> masked_norms_;     // by value
+  std::vector<NormMerger*> mergers_;          // by value
   std::vector<std::vector<Slot>> gradients_;  // by value
   std::vector<bool> wants_gradient_;          // by value
   std::vector<bool> taken_over_;              // by value

@@ -56,6 +56,13 @@ class BatchNormOp {
     void* scratch = nullptr;
   };
 
+  /// What the convolution before knows, where it merges this batch norm.
+  struct Merging {
+    const float* products = nullptr;  ///< MergeBytes::products
+    const void* weights = nullptr;    ///< packed for forward: [channels, inner] of the input's type
+    unsigned inner = 0;               ///< channels of the convolution's input
+  };
+
   virtual size_t saved_bytes() const = 0;
   virtual size_t scratch_bytes() const = 0;
 
@@ -69,6 +76,15 @@ class BatchNormOp {
   virtual bool has_mask() const { return false; }
   /// In what forward_training() saved.
   virtual NormMask mask(const void* /*saved*/) const { return {}; }
+
+  /// Whether backward_merged() is there.
+  virtual bool merges() const { return false; }
+  /// backward() with a residual and sums of GradientEndKind::mask, without x and dx. The convolution
+  /// makes the rest of what is returned, which lies in `saved` and `scratch`.
+  virtual MergedNorm backward_merged(const Backward& /*args*/, const Merging& /*merging*/,
+                                     const SumOverRanks& /*sum*/) {
+    return {};
+  }
 };
 
 struct BatchNormPairParams {
@@ -124,6 +140,14 @@ class BatchNormPairOp {
   /// As BatchNormOp's.
   virtual bool has_mask() const { return false; }
   virtual NormMask mask(const void* /*saved*/) const { return {}; }
+
+  /// As BatchNormOp's, of the branch: sums are of GradientEndKind::block with the projection's
+  /// input, and the branch's x and dx are neither read nor written. dx of the projection is not dy.
+  virtual bool merges() const { return false; }
+  virtual MergedNorm backward_merged(const Backward& /*args*/, const BatchNormOp::Merging& /*merging*/,
+                                     const SumOverRanks& /*sum*/) {
+    return {};
+  }
 };
 
 struct BatchNormPoolParams {

@@ -56,6 +56,30 @@ struct GradientEnd {
   float* sums = nullptr;           ///< [1 + norms, rows, channels] fp32: partial sums of g, then of g (x - mean)
 };
 
+/// The gradient of a batch norm that a convolution of one pixel takes into its own gradients. The
+/// batch norm's input is y = x w^T, over pixels, and g the gradient behind its scale and shift. Its
+/// gradient (Ioffe and Szegedy 2015, section 3) is linear in g and y,
+///   dy = scale g + slope (y - mean) + offset, by channel,
+/// so the convolution's gradients follow from g and x, and neither y is read nor dy written:
+///   dx = g (scale w) + x (w^T slope w) + w^T (offset - slope mean)
+///   dw = scale g^T x + slope (w x^T x - mean s) + offset s, s: the sum of x over pixels.
+/// What g y adds up to, which scale, slope and offset follow from, is (g^T x) w^T on its diagonal.
+struct MergedNorm {
+  const float* mean = nullptr;  ///< [out channels], as the others
+  const float* scale = nullptr;
+  const float* slope = nullptr;
+  const float* offset = nullptr;
+};
+
+/// Bytes that an op needs to merge a batch norm; nothing where it cannot, or is not worth while.
+struct MergeBytes {
+  size_t scratch = 0;   ///< while pixels are multiplied
+  size_t products = 0;  ///< [out + in + 1, in] fp32: g^T x, x^T x, and the sum of x
+  size_t weights = 0;   ///< the factors of dx
+
+  explicit operator bool() const { return weights > 0; }
+};
+
 /// Cross-correlation without bias, as PyTorch's Conv2d. Master weights and their gradients are
 /// plain [out, in, kernel_h, kernel_w] fp32; the op's own ("packed") forms of them live in memory
 /// that the caller plans, so that nothing is held longer than it is needed. Every pointer is
@@ -102,6 +126,20 @@ class Conv2dOp {
                                     void* /*g*/) {}
   /// dw = d(loss)/dw, plain, overwritten.
   virtual void backward_weights(const void* x, const void* dy, float* dw, void* scratch) = 0;
+
+  /// Whether the batch norm behind can be merged, where the gradient of x has an end of
+  /// GradientEndKind::inner. An op may measure when it is asked. Only with what this returns, the
+  /// next four.
+  virtual MergeBytes merge_bytes() { return {}; }
+  /// Writes MergeBytes::products.
+  virtual void multiply_pixels(const void* /*x*/, const void* /*g*/, void* /*scratch*/, float* /*products*/) {}
+  /// dw, plain, overwritten, and MergeBytes::weights at `merged`. `weights` is packed for forward.
+  virtual void merge_norm(const void* /*weights*/, const float* /*products*/, const MergedNorm& /*norm*/, float* /*dw*/,
+                          void* /*merged*/) {}
+  virtual unsigned merged_sums_rows() { return 0; }
+  /// As backward_data_to_end(), of an `inner` end whose sums have merged_sums_rows().
+  virtual void backward_data_merged(const void* /*x*/, const void* /*g*/, const void* /*merged*/,
+                                    const GradientEnd& /*end*/, void* /*dx*/) {}
 
   /// Bytes of another form of x that forward makes and backward_weights() would make again; 0: none.
   virtual size_t kept_bytes() const { return 0; }

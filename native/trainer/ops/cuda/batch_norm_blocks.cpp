@@ -66,6 +66,20 @@ class BlockBatchNorm final : public BatchNormOp {
                                                                           : gradient<false>(args, saved, scratch.work);
   }
 
+  bool merges() const override { return notes() && kWide<T> == 8; }
+  MergedNorm backward_merged(const Backward& args, const Merging& merging, const SumOverRanks& sum) override {
+    // Read only, as above.
+    const NormSaved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const Scratch scratch(args.scratch, steps_);
+    const NormGradientEnd end = steps_.gradient_end(args, saved, scratch.work, !sum);
+    if constexpr (kWide<T> == 8) {
+      steps_.totals_of(args.sums,
+                       MergedNormEnd<T>{merged_products<T>(merging, saved), {channels_, {scratch.work.totals}, {end}}});
+    }
+    steps_.join_ranks(end, scratch.work, sum);
+    return merged_norm(saved, scratch.work);
+  }
+
   bool has_mask() const override { return p_.relu; }
   NormMask mask(const void* memory) const override {
     const NormSaved saved(const_cast<void*>(memory), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)

@@ -58,6 +58,25 @@ class BlockBatchNormPair final : public BatchNormPairOp {
     blocks(device_.launcher, passing_.blocks(), NormPairGradientBlock<T>{passing_, numbers(args.dy), {one(0), one(1)}});
   }
 
+  bool merges() const override { return kWide<T> == 8; }
+  MergedNorm backward_merged(const Backward& args, const BatchNormOp::Merging& merging,
+                             const SumOverRanks& sum) override {
+    // Read only, as above.
+    const Saved saved(const_cast<void*>(args.saved), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    const Scratch scratch(args.scratch, *this);
+    const auto end = [&](size_t i) { return steps_[i].gradient_end(args.inputs[i], saved.of[i], scratch.of[i], !sum); };
+    const auto totals = [&](size_t i) { return NormGradientTotals<1>{channels_, {scratch.of[i].totals}, {end(i)}}; };
+    if constexpr (kWide<T> == 8) {
+      steps_[0].totals_of(args.sums, MergedPairEnd<T>{merged_products<T>(merging, saved.of[0]), totals(0), totals(1)});
+    }
+    for (size_t i = 0; i < 2; ++i) steps_[i].join_ranks(end(i), scratch.of[i], sum);
+    blocks(device_.launcher, passing_.blocks(),
+           NormGradientBlock<T, false>{passing_, numbers(args.dy), numbers(args.inputs[1].x),
+                                       static_cast<T*>(args.inputs[1].dx), saved.of[1].constants, scratch.of[1].slope,
+                                       scratch.of[1].offset});
+    return merged_norm(saved.of[0], scratch.of[0]);
+  }
+
   bool has_mask() const override { return true; }
   NormMask mask(const void* memory) const override {
     const Saved saved(const_cast<void*>(memory), channels_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)

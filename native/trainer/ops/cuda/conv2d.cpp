@@ -76,6 +76,20 @@ class CudaConv2d final : public Conv2dOp {
     unpack(scratch, dw);
   }
 
+  MergeBytes merge_bytes() override { return device_.plain_kernels ? MergeBytes{} : plans_->merge_bytes(); }
+  void multiply_pixels(const void* x, const void* g, void* scratch, float* products) override {
+    plans_->multiply_pixels(x, g, scratch, products);
+  }
+  void merge_norm(const void* weights, const float* products, const MergedNorm& norm, float* dw,
+                  void* merged) override {
+    plans_->merge_norm(weights, products, norm, dw, merged);
+  }
+  unsigned merged_sums_rows() override { return plans_->merged_sums_rows(); }
+  void backward_data_merged(const void* x, const void* g, const void* merged, const GradientEnd& end,
+                            void* dx) override {
+    plans_->backward_data_merged(x, g, merged, end, dx);
+  }
+
   size_t kept_bytes() const override { return plans_->kept_bytes(); }
   void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* kept) override {
     plans_->forward_keeping(x, weights, y, scratch, kept);

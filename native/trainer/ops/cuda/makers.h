@@ -48,6 +48,13 @@ class ConvolutionPlans {
   virtual void backward_data_to_end(const void* /*dy*/, const void* /*transposed*/, const GradientEnd& /*end*/,
                                     void* /*g*/) {}
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
+  virtual MergeBytes merge_bytes() { return {}; }
+  virtual void multiply_pixels(const void* /*x*/, const void* /*g*/, void* /*scratch*/, float* /*products*/) {}
+  virtual void merge_norm(const void* /*weights*/, const float* /*products*/, const MergedNorm& /*norm*/, float* /*dw*/,
+                          void* /*merged*/) {}
+  virtual unsigned merged_sums_rows() { return 0; }
+  virtual void backward_data_merged(const void* /*x*/, const void* /*g*/, const void* /*merged*/,
+                                    const GradientEnd& /*end*/, void* /*dx*/) {}
   virtual size_t kept_bytes() const { return 0; }
   virtual void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* /*kept*/) {
     forward(x, weights, y, scratch);

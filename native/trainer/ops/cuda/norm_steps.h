@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "trainer/ops/cuda/makers.h"
-#include "trainer/ops/cuda/math/norm_backward_blocks.h"
+#include "trainer/ops/cuda/math/norm_merge.h"
 #include "trainer/ops/cuda/norm_saved.h"
 
 namespace trainyard::cuda {
@@ -40,6 +40,16 @@ struct NormWork {
     return (2 * channels + 1) * sizeof(double) + (5 * channels + 1) / 2 * 2 * sizeof(float);
   }
 };
+
+/// What the convolution before a merged batch norm knows, for kernels. T: 16-bit.
+template <class T>
+MergedProducts<T> merged_products(const BatchNormOp::Merging& merging, const NormSaved& saved) {
+  return {merging.products, static_cast<const T*>(merging.weights), saved.constants.mean, merging.inner};
+}
+/// What a merged batch norm has found out.
+inline MergedNorm merged_norm(const NormSaved& saved, const NormWork& work) {
+  return {.mean = saved.constants.mean, .scale = saved.constants.scale, .slope = work.slope, .offset = work.offset};
+}
 
 /// The steps of one batch norm over [rows, channels], which an op is made of.
 template <class T>

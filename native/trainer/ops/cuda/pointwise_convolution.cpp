@@ -37,6 +37,7 @@ class PointwiseConvolution final : public ConvolutionPlans {
       if (tiling == nullptr) continue;
       text += std::string(", data to the end of ") + kEnds.at(i) + " by our kernel of " + name_of(*tiling);
     }
+    if (merging_ && *merging_ != nullptr) text += ", a batch norm's gradient merged by our kernels";
     return text;
   }
   size_t forward_scratch_bytes() const override { return plans_->forward_scratch_bytes(); }
@@ -65,7 +66,36 @@ class PointwiseConvolution final : public ConvolutionPlans {
     plans_->backward_weights(x, dy, dw, scratch);
   }
 
+  MergeBytes merge_bytes() override {
+    const NormMerging* known = merging();
+    return known == nullptr ? MergeBytes{} : known->bytes();
+  }
+  void multiply_pixels(const void* x, const void* g, void* scratch, float* products) override {
+    merging()->multiply_pixels(x, g, scratch, products);
+  }
+  void merge_norm(const void* weights, const float* products, const MergedNorm& norm, float* dw,
+                  void* merged) override {
+    merging()->merge(weights, products, norm, dw, merged);
+  }
+  unsigned merged_sums_rows() override { return merging()->sums_rows(); }
+  void backward_data_merged(const void* x, const void* g, const void* merged, const GradientEnd& end,
+                            void* dx) override {
+    merging()->backward_data(x, g, merged, end, dx);
+  }
+
  private:
+  /// nullptr: no batch norm is merged. Decided when it is first asked for.
+  const NormMerging* merging() {
+    if (merging_) return merging_->get();
+    merging_.emplace(nullptr);
+    const MergeTilings tilings = MergeShapes(shape_).tilings(processors_);
+    if (params_.input_gradient && tilings &&
+        (chooser_ == nullptr || chooser_->merges(params_, shape_, tilings, *plans_))) {
+      *merging_ = std::make_unique<NormMerging>(launcher_, processors_, shape_, tilings);
+    }
+    return merging_->get();
+  }
+
   /// Chosen when it is first asked for: a convolution has one kind of end in a network.
   const PointwiseTiling* end(GradientEndKind kind) {
     auto& known = ends_.at(static_cast<size_t>(kind));
@@ -86,6 +116,7 @@ class PointwiseConvolution final : public ConvolutionPlans {
   TilingChooser* chooser_;
   const PointwiseTiling* sums_;                                             // of forward
   std::array<std::optional<const PointwiseTiling*>, kEnds.size()> ends_{};  // by kind
+  std::optional<std::unique_ptr<NormMerging>> merging_;
 };
 
 }  // namespace

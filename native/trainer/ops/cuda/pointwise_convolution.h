@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/pointwise.h"
@@ -15,6 +16,34 @@ std::optional<PointwiseShape> pointwise_shape(const Conv2dParams& params);
 /// The end of a gradient for its kernel.
 PointwiseEnd pointwise_end(const GradientEnd& end);
 
+/// How a batch norm is merged into a convolution's gradients; nullptr in both: it is not.
+struct MergeTilings {
+  const PixelsTiling* pixels = nullptr;
+  const PointwiseTiling* gradient = nullptr;  ///< of kMergedGradientTilings
+
+  explicit operator bool() const { return pixels != nullptr && gradient != nullptr; }
+};
+
+/// The products of such a merge. shape: of the convolution.
+struct MergeShapes {
+  PixelsShape pixels;
+  PointwiseShape gradient;
+
+  explicit MergeShapes(const PointwiseShape& shape)
+      : pixels{shape.rows, shape.columns, shape.inner, shape.fp16},
+        gradient{shape.rows, shape.inner, shape.columns + shape.inner, shape.fp16} {}
+  MergeTilings tilings(unsigned processors) const {
+    return {pixels_tiling(pixels, processors), find_tiling(kMergedGradientTilings, gradient, processors)};
+  }
+  /// Numbers of dx's factors.
+  size_t factors() const { return size_t{pixels.in} * pixels.factors(); }
+  MergeBytes bytes(const MergeTilings& tilings, unsigned processors) const {
+    return {.scratch = tilings.pixels->partial_numbers(pixels, processors) * sizeof(float),
+            .products = size_t{pixels.results()} * pixels.in * sizeof(float),
+            .weights = factors() * sizeof(uint16_t) + pixels.in * sizeof(float)};
+  }
+};
+
 /// Which tiling a product of `params` takes; nullptr: none, so `plans` do it.
 class TilingChooser {
  public:
@@ -25,6 +54,33 @@ class TilingChooser {
   /// Of the data gradient to such an end.
   virtual const PointwiseTiling* gradient(const Conv2dParams& params, const PointwiseShape& shape, GradientEndKind kind,
                                           ConvolutionPlans& plans) = 0;
+  /// Whether the batch norm behind, that of a block, is merged by these tilings.
+  virtual bool merges(const Conv2dParams& params, const PointwiseShape& shape, const MergeTilings& tilings,
+                      ConvolutionPlans& plans) = 0;
+};
+
+/// The steps of a merge, one after the other, as Conv2dOp has them.
+class NormMerging {
+ public:
+  NormMerging(const Launcher& launcher, unsigned processors, const PointwiseShape& shape, const MergeTilings& tilings)
+      : launcher_(launcher), processors_(processors), shapes_(shape), tilings_(tilings) {}
+
+  MergeBytes bytes() const { return shapes_.bytes(tilings_, processors_); }
+  unsigned sums_rows() const { return tilings_.gradient->sums_rows(shapes_.gradient, processors_); }
+  void multiply_pixels(const void* x, const void* g, void* scratch, float* products) const;
+  void merge(const void* weights, const float* products, const MergedNorm& norm, float* dw, void* merged) const;
+  void backward_data(const void* x, const void* g, const void* merged, const GradientEnd& end, void* dx) const;
+
+ private:
+  /// Behind the factors of dx.
+  void* bias_of(void* merged) const { return static_cast<std::byte*>(merged) + factors_bytes(); }
+  const void* bias_of(const void* merged) const { return static_cast<const std::byte*>(merged) + factors_bytes(); }
+  size_t factors_bytes() const { return shapes_.factors() * sizeof(uint16_t); }
+
+  const Launcher& launcher_;
+  unsigned processors_;
+  MergeShapes shapes_;
+  MergeTilings tilings_;
 };
 
 /// `plans`, and sums with forward and the end of gradients where there are kernels for it. chooser:

@@ -167,4 +167,66 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
   });
 }
 
+void merged_gradient(Comparison& all, const Shape& in, int out) {
+  const std::string name =
+      "gradient of " + to_string(in) + " from " + std::to_string(out) + " through the batch norm behind";
+  all.run(name, kProducts, [&](Side& side) -> std::vector<Result> {
+    const Conv2dParams p{.input = side.channels_last(in), .out_channels = out};
+    const auto op = side.backend().make_conv2d(p);
+    const TensorDesc desc = op->output();
+    const auto channels = static_cast<size_t>(in.c);
+    Norm before(side, in.c, 11);
+    BatchNormParams params;
+    params.input = p.input;
+    params.relu = true;
+    void* z = side.put(p.input, normal_numbers(count(in), 1));
+    void* x = before.forward(side, params, z, nullptr);
+    float* w = side.floats(normal_numbers(static_cast<size_t>(out) * channels, 3));
+    void* packed = w;
+    if (op->forward_weights_bytes() > 0) op->pack_forward(w, packed = side.scratch(op->forward_weights_bytes()));
+    void* y = side.room(desc);
+    op->forward(x, packed, y, side.scratch(op->forward_scratch_bytes()));
+
+    Norm behind(side, out, 21);
+    params.input = desc;
+    const std::vector<float> gradients = normal_numbers(count(desc.shape), 4);
+    void* g = side.put(desc, gradients);
+    float* dw = side.poisoned(static_cast<size_t>(out) * channels);
+    void* dx = side.room(p.input);
+    ChannelSums sums;
+    if (const MergeBytes bytes = op->merge_bytes()) {
+      // As at the end of a block, where g is masked and has been summed.
+      params.residual = true;
+      behind.forward(side, params, y, side.put(desc, normal_numbers(count(desc.shape), 5)));
+      std::vector<float> sum(static_cast<size_t>(out));
+      const auto pixels = static_cast<size_t>(desc.shape.pixels());
+      for (size_t i = 0; i < gradients.size(); ++i) sum[i / pixels % sum.size()] += side.rounded(gradients[i]);
+      auto* products = static_cast<float*>(side.scratch(bytes.products));
+      void* merged = side.scratch(bytes.weights);
+      op->multiply_pixels(x, g, side.scratch(bytes.scratch), products);
+      const BatchNormOp::Merging merging{
+          .products = products, .weights = packed, .inner = static_cast<unsigned>(channels)};
+      op->merge_norm(packed, products, behind.backward_merged(g, {side.floats(sum), 1}, merging), dw, merged);
+      sums.rows = op->merged_sums_rows();
+      GradientEnd end{.kind = GradientEndKind::inner, .mask = before.mask(), .x = {z}};
+      end.sums = side.poisoned(2 * size_t{sums.rows} * channels);
+      sums.partial = end.sums;
+      op->backward_data_merged(x, g, merged, end, dx);
+    } else {
+      params.relu = false;
+      behind.forward(side, params, y, nullptr);
+      void* dy = behind.backward(side, desc, g, nullptr);
+      op->backward_weights(x, dy, dw, side.scratch(op->backward_weights_scratch_bytes()));
+      if (op->backward_weights_bytes() > 0) op->pack_backward(w, packed = side.scratch(op->backward_weights_bytes()));
+      op->backward_data(dy, packed, dx, side.scratch(op->backward_data_scratch_bytes()));
+    }
+    void* dz = before.backward(side, p.input, dx, nullptr, sums);
+    std::vector<Result> results{{"dx", side.take(p.input, dz)},
+                                {"dw", side.read(dw, static_cast<size_t>(out) * channels)}};
+    before.read(side, "", results);
+    behind.read(side, "merged ", results);
+    return results;
+  });
+}
+
 }  // namespace trainyard::selftest_detail

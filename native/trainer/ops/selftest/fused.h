@@ -15,4 +15,8 @@ void normalised_convolution(Comparison& all, const Shape& in, int out);
 /// `out` channels: with that end, where the back end has it.
 void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind kind);
 
+/// The gradients of a convolution of one pixel of `in`, an output of batch norm, to `out` channels
+/// that a batch norm behind it normalises: with that one merged, where the back end does so.
+void merged_gradient(Comparison& all, const Shape& in, int out);
+
 }  // namespace trainyard::selftest_detail

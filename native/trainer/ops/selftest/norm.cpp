@@ -46,6 +46,19 @@ void* Norm::backward(Side& side, const TensorDesc& desc, void* dy, const void* m
   return b.dx;
 }
 
+MergedNorm Norm::backward_merged(void* g, const ChannelSums& sums, const BatchNormOp::Merging& merging) {
+  BatchNormOp::Backward b;
+  b.dy = g;
+  b.sums = sums;
+  b.gamma = gamma;
+  b.beta = beta;
+  b.saved = f.saved;
+  b.dgamma = dgamma;
+  b.dbeta = dbeta;
+  b.scratch = f.scratch;
+  return op->backward_merged(b, merging, {});
+}
+
 void Norm::read(Side& side, const std::string& of, std::vector<Result>& results) const {
   results.push_back({of + "running mean", side.read(mean, channels)});
   results.push_back({of + "running variance", side.read(variance, channels)});

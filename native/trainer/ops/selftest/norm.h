@@ -19,6 +19,8 @@ struct Norm {
   void* forward(Side& side, const BatchNormParams& params, const void* x, const void* residual,
                 const ChannelSums& sums = {});
   void* backward(Side& side, const TensorDesc& desc, void* dy, const void* more_dy, const ChannelSums& sums = {});
+  /// g: masked. Where the op merges.
+  MergedNorm backward_merged(void* g, const ChannelSums& sums, const BatchNormOp::Merging& merging);
   NormMask mask() const { return op->mask(f.saved); }
   void read(Side& side, const std::string& of, std::vector<Result>& results) const;
 

@@ -332,6 +332,9 @@ void products(Comparison& all) {
   using selftest_detail::ended_gradient;
   ended_gradient(all, {3, 64, 13, 13}, 256, GradientEndKind::inner);
   ended_gradient(all, {3, 128, 13, 13}, 512, GradientEndKind::inner);
+  selftest_detail::merged_gradient(all, {3, 64, 13, 13}, 256);
+  selftest_detail::merged_gradient(all, {12, 64, 28, 28}, 256);
+  selftest_detail::merged_gradient(all, {3, 128, 13, 13}, 512);
   for (const GradientEndKind kind : {GradientEndKind::block, GradientEndKind::pair}) {
     ended_gradient(all, {3, 128, 13, 13}, 64, kind);
     ended_gradient(all, {12, 256, 28, 28}, 64, kind);

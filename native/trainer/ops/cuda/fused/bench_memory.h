@@ -79,5 +79,8 @@ const PointwiseTiling* choose_forward(FusedKernels& kernels, const Conv2dParams&
 /// Of data gradients to such an end.
 const PointwiseTiling* choose_gradient(FusedKernels& kernels, const Conv2dParams& params, const PointwiseShape& shape,
                                        GradientEndKind kind, ConvolutionPlans& plans);
+/// Whether the batch norm behind is merged into gradients.
+bool choose_merge(FusedKernels& kernels, const Conv2dParams& params, const PointwiseShape& shape,
+                  const MergeTilings& tilings, ConvolutionPlans& plans);
 
 }  // namespace trainyard::cuda

@@ -18,6 +18,10 @@ class CheckedTilings final : public TilingChooser {
                                   ConvolutionPlans& plans) override {
     return choose_gradient(kernels_, params, shape, kind, plans);
   }
+  bool merges(const Conv2dParams& params, const PointwiseShape& shape, const MergeTilings& tilings,
+              ConvolutionPlans& plans) override {
+    return choose_merge(kernels_, params, shape, tilings, plans);
+  }
 
  private:
   FusedKernels& kernels_;

@@ -1,0 +1,44 @@
+// A batch norm's gradient merged into the convolution's: products of pixels, the small matrices that
+// follow from them, and the data gradient.
+#include "trainer/ops/cuda/math/norm_merge.h"
+#include "trainer/ops/cuda/pointwise_convolution.h"
+
+namespace trainyard::cuda {
+
+void NormMerging::multiply_pixels(const void* x, const void* g, void* scratch, float* products) const {
+  const PixelsShape& shape = shapes_.pixels;
+  auto* partial = static_cast<float*>(scratch);
+  cuda::multiply_pixels(launcher_, *tilings_.pixels, shape, processors_, g, x, partial);
+  const unsigned numbers = shape.results() * shape.in;
+  each(launcher_, numbers, PixelsTotal{partial, products, tilings_.pixels->steps(shape, processors_), numbers});
+}
+
+void NormMerging::merge(const void* weights, const float* products, const MergedNorm& norm, float* dw,
+                        void* merged) const {
+  const PixelsShape& shape = shapes_.pixels;
+  const auto run = [&]<class T>(T) {
+    const MergeNorm<T> merge{.weights = static_cast<const T*>(weights),
+                             .products = products,
+                             .mean = norm.mean,
+                             .scale = norm.scale,
+                             .slope = norm.slope,
+                             .offset = norm.offset,
+                             .out = shape.out,
+                             .in = shape.in,
+                             .merged = static_cast<T*>(merged),
+                             .bias = static_cast<float*>(bias_of(merged)),
+                             .dw = dw};
+    each(launcher_, merge.count(), merge);
+  };
+  shape.fp16 ? run(Float16{}) : run(BFloat16{});
+}
+
+void NormMerging::backward_data(const void* x, const void* g, const void* merged, const GradientEnd& end,
+                                void* dx) const {
+  PointwiseEnd own = pointwise_end(end);
+  own.merge = {x, static_cast<const float*>(bias_of(merged))};
+  multiply_pointwise_gradient(launcher_, *tilings_.gradient, shapes_.gradient, processors_, g, merged, own, dx,
+                              end.sums);
+}
+
+}  // namespace trainyard::cuda
