@@ -28,7 +28,7 @@ function(trainyard_cuda_library target)
   # Our zig is another clang than nvcc takes, so only the kernels and their launchers, which use no standard library, go
   # through nvcc and g++. -fmad=false: a product and a sum are fused only where fma is written, as on the host.
   set(objects "")
-  foreach(kernel elementwise batch_norm norm_blocks norm_merge norm_pair norm_pool pointwise pointwise_gradient pooling pooling_wide repack resize softmax space_to_depth sums update update_wide)
+  foreach(kernel elementwise batch_norm norm_blocks norm_merge norm_pair norm_pool pointwise pointwise_gradient pointwise_weights pooling pooling_wide repack resize softmax space_to_depth sums update update_wide)
     set(object "${CMAKE_CURRENT_BINARY_DIR}/${LIBRARY_TOOLKIT}/${kernel}.o")
     set(said "${LIBRARY_FOLDER}/${kernel}.ptxas")
     set(code ${gencode})

@@ -12,7 +12,7 @@ from tools import CUDA, NATIVE
 KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
 OPS = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "fused").glob("*.cpp"))]
 # Instructions of Hopper's own, which later GPUs do not have.
-HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"]}
+HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"], "pointwise_weights": ["90a"]}
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
 JPEGS = NATIVE / "proof/jpegs"
 
@@ -120,7 +120,7 @@ class Builder:
         return target
 
     def reference(self):
-        own = [*OPS, *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pointwise")),
+        own = [*OPS, *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pixels", "host_pointwise")),
                NATIVE / "proof/reference.cpp", NATIVE / "trainer/tensor/tensor_desc.cpp",
                NATIVE / "trainer/base/aligned_memory.cpp", NATIVE / "common/error.cpp"]
         objects = self.compile_all("reference", own, "-fvisibility=hidden", "-ffp-contract=off")

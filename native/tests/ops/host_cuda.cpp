@@ -267,6 +267,7 @@ class HostCuda final : public cuda::OpsBackend {
     tape_.dry = static_cast<bool>(kernels.counted);
     counted_ = std::move(kernels.counted);
     tape_.spoil = std::move(kernels.spoil);
+    tape_.spoil_pixels = std::move(kernels.spoil_pixels);
     if (!kernels.fused) return;
     fused_ = kernels.fused(device_, kProcessors);
     tilings_ = cuda::make_tiling_chooser(*fused_);

@@ -28,6 +28,8 @@ struct HostKernels {
   std::function<void(const Tape::Counted&)> counted{};
   /// Tape::spoil.
   std::function<void(const WrittenProduct&)> spoil{};
+  /// Tape::spoil_pixels.
+  std::function<void(const WrittenPixels&)> spoil_pixels{};
   /// Where set, how fused kernels are chosen, once the device is there; else by their tables,
   /// without a check.
   std::function<std::unique_ptr<cuda::FusedKernels>(const cuda::Device& device, unsigned processors)> fused{};

@@ -23,6 +23,14 @@ struct WrittenProduct {
   float* sums;
 };
 
+/// What our products of pixels have written.
+struct WrittenPixels {
+  const cuda::PixelsTiling& tiling;
+  const cuda::PixelsShape& shape;
+  unsigned processors;
+  float* partial;
+};
+
 class Tape {
  public:
   /// The stream of a launcher whose kernels go here.
@@ -34,6 +42,8 @@ class Tape {
 
   /// Where set, changes what our products write: a device on which their kernel computes wrongly.
   std::function<void(const WrittenProduct&)> spoil{};
+  /// The same of our products of pixels.
+  std::function<void(const WrittenPixels&)> spoil_pixels{};
 
   /// Whether kernels are only counted: their numbers are never there then.
   bool dry = false;

@@ -26,7 +26,9 @@ class BatchNormStage final : public Stage {
     saved_ = planner.keep(op_->saved_bytes());
     if (!op_->has_mask()) return;
     if (op_->merges()) merger_ = planner.merger(norm_.x);
-    Planner::MaskedNorms norms{.saved = saved_, .mask = [this](const void* saved) { return op_->mask(saved); }};
+    Planner::MaskedNorms norms;
+    norms.saved = saved_;
+    norms.mask = [this](const void* saved) { return op_->mask(saved); };
     if (norm_.residual >= 0) norms.kind = merger_ != nullptr ? GradientEndKind::mask : GradientEndKind::block;
     if (merger_ == nullptr) norms.x = {norm_.x};
     planner.offer_masked_norms(y_value_, std::move(norms));

@@ -16,4 +16,7 @@ std::string check_pointwise(const Device& device, const PointwiseTiling& tiling,
 /// The same of the kernel of data gradients to such an end.
 std::string check_gradient(const Device& device, const PointwiseTiling& tiling, GradientEndKind kind, bool fp16);
 
+/// The same of the kernel of products of pixels, and of all its numbers.
+std::string check_pixels(const Device& device, const PixelsTiling& tiling, bool fp16);
+
 }  // namespace trainyard::cuda

@@ -77,8 +77,9 @@ __device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.
 __device__ __forceinline__ void publish_to_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /// Of a factor whose rows are 128 bytes long and swizzled by 128 bytes: 8 rows take 1024 bytes.
-__device__ __forceinline__ uint64_t describe(uint32_t at) {
-  return (uint64_t{1} << 62) | (uint64_t{1024 >> 4} << 32) | (uint64_t{1} << 16) | ((at & 0x3FFFF) >> 4);
+/// beside: of a transposed factor, bytes from the first 64 numbers of its rows to the next.
+__device__ __forceinline__ uint64_t describe(uint32_t at, uint32_t beside = 16) {
+  return (uint64_t{1} << 62) | (uint64_t{1024 >> 4} << 32) | (uint64_t{beside >> 4} << 16) | ((at & 0x3FFFF) >> 4);
 }
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -102,12 +103,12 @@ __device__ __forceinline__ void hold(float (&d)[count]) {
       "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {"                                          \
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                  \
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"                          \
-      "}, %32, %33, p, 1, 1, 0, 0;\n}\n"                                                                        \
+      "}, %32, %33, p, 1, 1, %35, %35;\n}\n"                                                                    \
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),         \
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),   \
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), \
         "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])  \
-      : "l"(a), "l"(b), "r"(keep))
+      : "l"(a), "l"(b), "r"(keep), "n"(int{kTransposed}))
 
 #define TRAINYARD_PRODUCT_128(type)                                                                             \
   asm volatile(                                                                                                 \
@@ -117,7 +118,7 @@ __device__ __forceinline__ void hold(float (&d)[count]) {
       "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                        \
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                        \
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"                          \
-      "}, %64, %65, p, 1, 1, 0, 0;\n}\n"                                                                        \
+      "}, %64, %65, p, 1, 1, %67, %67;\n}\n"                                                                    \
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),         \
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),   \
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), \
@@ -126,11 +127,12 @@ __device__ __forceinline__ void hold(float (&d)[count]) {
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), \
         "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), \
         "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])  \
-      : "l"(a), "l"(b), "r"(keep))
+      : "l"(a), "l"(b), "r"(keep), "n"(int{kTransposed}))
 // clang-format on
 
-/// d += a b, of 64 rows and 64 columns, a and b of T; with keep == 0 d is overwritten.
-template <class T>
+/// d += a b, of 64 rows and 64 columns, a and b of T; with keep == 0 d is overwritten. Rows of a
+/// factor hold numbers of the depth; with kTransposed they hold those of d's rows or columns.
+template <class T, bool kTransposed = false>
 __device__ __forceinline__ void multiply_add(float (&d)[32], uint64_t a, uint64_t b, int keep) {
   if constexpr (kIsHalf<T>) {
     TRAINYARD_PRODUCT_64("f16");
@@ -139,7 +141,7 @@ __device__ __forceinline__ void multiply_add(float (&d)[32], uint64_t a, uint64_
   }
 }
 /// The same of 128 columns.
-template <class T>
+template <class T, bool kTransposed = false>
 __device__ __forceinline__ void multiply_add(float (&d)[64], uint64_t a, uint64_t b, int keep) {
   if constexpr (kIsHalf<T>) {
     TRAINYARD_PRODUCT_128("f16");
@@ -177,6 +179,21 @@ __device__ __forceinline__ Two unpack(uint32_t both) {
   } else {
     return {__uint_as_float(both << 16), __uint_as_float(both & 0xFFFF0000U)};
   }
+}
+__device__ __forceinline__ void store_float(uint32_t at, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(value) : "memory");
+}
+__device__ __forceinline__ float load_float(uint32_t at) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(at) : "memory");
+  return value;
+}
+/// 16 bytes.
+__device__ __forceinline__ void load_words(uint32_t (&r)[4], uint32_t at) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(at)
+               : "memory");
 }
 /// Four matrices of 8 x 8 from a warp's registers; each lane names a row of one of them.
 __device__ __forceinline__ void store_matrices(uint32_t at, const uint32_t (&r)[4]) {
