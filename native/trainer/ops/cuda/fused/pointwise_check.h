@@ -16,4 +16,7 @@ std::string check_pointwise(const Device& device, const PointwiseTiling& tiling,
 /// The same of the kernel of data gradients to such an end.
 std::string check_gradient(const Device& device, const PointwiseTiling& tiling, GradientEndKind kind, bool fp16);
 
+/// The same of `inner` ends with a PointwiseMerge. tiling: one of kMergedGradientTilings.
+std::string check_merged_gradient(const Device& device, const PointwiseTiling& tiling, bool fp16);
+
 }  // namespace trainyard::cuda
