@@ -38,10 +38,6 @@ const std::vector<Product> kProducts{
     {64, 256, GradientEndKind::pair, "a block with projection"},
     {64, 512, GradientEndKind::pair, "a block with projection"},
     {256, 64, GradientEndKind::mask, "a block whose batch norm is merged"},
-    {128, 64, GradientEndKind::mask, "a block whose batch norm is merged"},
-    {256, 128, GradientEndKind::mask, "a block whose batch norm is merged"},
-    {128, 128, GradientEndKind::mask, "a block whose batch norm is merged"},
-    {128, 256, GradientEndKind::mask, "a block whose batch norm is merged"},
     {128, 512, GradientEndKind::mask, "a block whose batch norm is merged"},
 };
 
