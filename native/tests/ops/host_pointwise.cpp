@@ -18,6 +18,7 @@ struct Product {
   unsigned processors;
   const void* a;
   const void* b;
+  const void* merged = nullptr;  ///< [rows, columns]: the last part of the depth; nullptr: a has all of it
 
   size_t sums_rows() const { return tiling.sums_rows(shape, processors); }
   /// Of a pixel: a warp has 16 rows of a tile.
@@ -29,13 +30,15 @@ struct Product {
   template <class T, class Store>
   void multiply(const Store& store) const {
     const T* pixels = static_cast<const T*>(a);
+    const T* others = static_cast<const T*>(merged);
     const T* weights = static_cast<const T*>(b);
+    const size_t own = merged != nullptr ? shape.inner - shape.columns : shape.inner;
     for (size_t r = 0; r < shape.rows; ++r) {
       for (size_t c = 0; c < shape.columns; ++c) {
         double sum = 0;
         for (size_t k = 0; k < shape.inner; ++k) {
-          sum += double{static_cast<float>(pixels[r * shape.inner + k])} *
-                 double{static_cast<float>(weights[c * shape.inner + k])};
+          const T pixel = k < own ? pixels[r * own + k] : others[r * shape.columns + k - own];
+          sum += double{static_cast<float>(pixel)} * double{static_cast<float>(weights[c * shape.inner + k])};
         }
         store(r * shape.columns + c, r, c, static_cast<float>(sum));
       }
@@ -92,7 +95,7 @@ void multiply_pointwise(const Launcher& launcher, const PointwiseTiling& tiling,
 void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling& tiling, const PointwiseShape& shape,
                                  unsigned processors, const void* a, const void* b, const PointwiseEnd& end, void* g,
                                  float* sums) {
-  const Product product{tiling, shape, processors, a, b};
+  const Product product{tiling, shape, processors, a, b, end.merge.x};
   const bool adds = end.kind != GradientEndKind::inner;
   const char* name = adds ? "convolution: gradient of a block" : "convolution: gradient of a batch norm";
   product.run(launcher, name, {g, sums}, end.norms() + (adds ? 2 : 1), 1 + end.norms(), adds ? 1 : 0, [=] {
@@ -108,6 +111,7 @@ void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling
           value += static_cast<float>(static_cast<const T*>(end.more)[at]);
           passed = (static_cast<const uint8_t*>(end.passed)[at / 8] >> at % 8 & 1) != 0;
         } else {
+          if (end.merge.x != nullptr) value += end.merge.bias[c];
           passed = std::fma(centred(0), end.scale[c], end.beta[c]) > 0.0F;
         }
         const T stored(passed ? value : 0.0F);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/ops/backends.h"
@@ -21,6 +22,8 @@ struct Product {
   std::string name() const {
     return to_string(in) + " from " + std::to_string(out) + ", end " + std::to_string(static_cast<int>(kind));
   }
+  /// Whose inputs' products with the gradient are wanted.
+  size_t norms() const { return kind == GradientEndKind::pair ? 2 : kind == GradientEndKind::mask ? 0 : 1; }
   Conv2dParams params(DType stored) const {
     Conv2dParams p;
     p.input = {in, Layout::nhwc, stored};
@@ -33,7 +36,8 @@ const std::vector<Product> kProducts{
     {{2, 64, 5, 5}, 256, GradientEndKind::inner},  {{1, 128, 9, 15}, 512, GradientEndKind::inner},
     {{1, 256, 9, 9}, 64, GradientEndKind::block},  {{1, 384, 9, 15}, 128, GradientEndKind::block},
     {{1, 512, 5, 5}, 512, GradientEndKind::block}, {{2, 256, 9, 9}, 64, GradientEndKind::pair},
-    {{1, 512, 7, 7}, 256, GradientEndKind::pair},
+    {{1, 512, 7, 7}, 256, GradientEndKind::pair},  {{1, 256, 9, 9}, 64, GradientEndKind::mask},
+    {{1, 384, 9, 15}, 128, GradientEndKind::mask}, {{1, 512, 5, 5}, 512, GradientEndKind::mask},
 };
 
 Bench bench_of() {
@@ -49,7 +53,7 @@ TEST(PointwiseGradient, SumsAreOfWhatIsStored) {
       const size_t rows = op->end_sums_rows(product.kind);
       ASSERT_GT(rows, 0U) << product.name();
       const auto channels = static_cast<size_t>(product.in.c);
-      const size_t norms = product.kind == GradientEndKind::pair ? 2 : 1;
+      const size_t norms = product.norms();
 
       const std::vector<double> x = random_values(product.in, 2).at;
       const std::vector<double> mean = random_numbers(channels, 3);
@@ -110,6 +114,7 @@ TEST(PointwiseGradient, IsOfProductsThatHaveAKernel) {
   const Conv2dParams p = product.params(DType::bf16);
   EXPECT_GT(rows(p, GradientEndKind::block), 0U);
   EXPECT_GT(rows(p, GradientEndKind::pair), 0U);
+  EXPECT_EQ(rows(p, GradientEndKind::mask), rows(p, GradientEndKind::block));
   EXPECT_EQ(rows(p, GradientEndKind::inner), 0U) << "it is for the last convolution of a block";
   EXPECT_EQ(rows(product.params(DType::f32), GradientEndKind::block), 0U);
   Conv2dParams strided = p;
@@ -126,8 +131,22 @@ TEST(PointwiseGradient, TilingsAreFoundByTheirIndex) {
     for (const cuda::PointwiseTiling& tiling : tilings) EXPECT_EQ(cuda::index_of(tilings, tiling), index++);
   };
   check(cuda::kInnerGradientTilings);
+  check(cuda::kMergedGradientTilings);
   check(cuda::kBlockGradientTilings);
   check(cuda::kPairGradientTilings);
+}
+
+/// Their depth has that of the gradient and of the input, each of whole chunks of 64.
+TEST(PointwiseGradient, MergedTilingsTakeWhatTheyAreFor) {
+  for (const auto& [in, out] : {std::pair{64U, 256U}, std::pair{128U, 512U}}) {
+    const cuda::PointwiseShape shape{1000, in, in + out};
+    const cuda::PointwiseTiling* tiling = cuda::find_tiling(cuda::kMergedGradientTilings, shape, 132);
+    ASSERT_NE(tiling, nullptr) << in;
+    EXPECT_EQ(tiling->inner, in + out);
+    EXPECT_EQ(in % tiling->columns, 0U);
+    EXPECT_EQ(cuda::find_tiling(cuda::kInnerGradientTilings, shape, 132), nullptr);
+  }
+  EXPECT_EQ(cuda::find_tiling(cuda::kMergedGradientTilings, {1000, 64, 256}, 132), nullptr);
 }
 
 }  // namespace

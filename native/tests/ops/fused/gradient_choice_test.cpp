@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/ops/fused/measured_gpu.h"
+#include "trainer/ops/cuda/fused/pointwise_check.h"
 #include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::test {
@@ -36,6 +37,8 @@ const std::vector<Product> kProducts{
     {64, 128, GradientEndKind::pair, "a block with projection"},
     {64, 256, GradientEndKind::pair, "a block with projection"},
     {64, 512, GradientEndKind::pair, "a block with projection"},
+    {256, 64, GradientEndKind::mask, "a block whose batch norm is merged"},
+    {128, 512, GradientEndKind::mask, "a block whose batch norm is merged"},
 };
 
 TEST(GradientCheck, PassesEveryTilingThatComputesRightly) {
@@ -48,7 +51,8 @@ TEST(GradientCheck, PassesEveryTilingThatComputesRightly) {
       EXPECT_GT(op->end_sums_rows(product.kind), 0U) << product.in << " from " << product.out;
       EXPECT_GT(op->end_sums_rows(product.kind), 0U);
       EXPECT_EQ(gpu.launches.size(), 1U);
-      EXPECT_EQ(gpu.launches.begin()->second, 1) << "checked again";
+      // Where the batch norm is merged, first as of a block.
+      EXPECT_EQ(gpu.launches.begin()->second, product.kind == GradientEndKind::mask ? 2 : 1) << "checked again";
       EXPECT_TRUE(gpu.said.empty()) << gpu.said[0];
       const std::string wanted = std::string("data to the end of ") + product.name + " by our kernel of ";
       EXPECT_NE(op->description().find(wanted), std::string::npos) << op->description();
@@ -63,11 +67,13 @@ struct Fault {
   const char* said;
 };
 
-TEST(GradientCheck, LeavesAGradientWithoutAKernelThatComputesWrongly) {
-  const auto sums = [](const WrittenProduct& w, size_t kind) {
-    return w.sums + kind * w.tiling.sums_rows(w.shape, w.processors) * w.shape.columns;
-  };
-  const std::vector<Fault> faults{
+float* sums(const WrittenProduct& w, size_t kind) {
+  return w.sums + kind * w.tiling.sums_rows(w.shape, w.processors) * w.shape.columns;
+}
+
+/// Of every end that reads a batch norm's input.
+std::vector<Fault> faults_of_ends() {
+  return {
       {"what does not pass is not zero",
        [](const WrittenProduct& w) {
          for (size_t i = 0; i < size_t{w.shape.rows} * w.shape.columns; ++i) {
@@ -75,20 +81,27 @@ TEST(GradientCheck, LeavesAGradientWithoutAKernelThatComputesWrongly) {
          }
        },
        "row "},
-      {"another gradient is not added in the last row",
+      {"what is to be added is not in the last row",
        [](const WrittenProduct& w) {
          for (size_t i = size_t{w.shape.rows - 1} * w.shape.columns; i < size_t{w.shape.rows} * w.shape.columns; ++i) {
            if (static_cast<float>(w.d[i]) != 0) w.d[i] = static_cast<BFloat16>(static_cast<float>(w.d[i]) + 0.75F);
          }
        },
        "row "},
-      {"a sum", [&](const WrittenProduct& w) { sums(w, 0)[9] += 1; }, "the sum of column 9 is "},
-      {"a sum of products", [&](const WrittenProduct& w) { sums(w, 1)[9] += 1; },
+      {"a sum", [](const WrittenProduct& w) { sums(w, 0)[9] += 1; }, "the sum of column 9 is "},
+      {"a sum of products", [](const WrittenProduct& w) { sums(w, 1)[9] += 1; },
        "the sum of products with input 1 of column 9 is "},
-      {"one of the projection's", [&](const WrittenProduct& w) { sums(w, 2)[9] += 1; },
-       "the sum of products with input 2 of column 9 is "},
-      {"sums behind the end", [&](const WrittenProduct& w) { sums(w, 3)[0] = 1; }, "behind the end"},
   };
+}
+
+TEST(GradientCheck, LeavesAGradientWithoutAKernelThatComputesWrongly) {
+  std::vector<Fault> faults = faults_of_ends();
+  const std::vector<Fault> of_pairs{
+      {"one of the projection's", [](const WrittenProduct& w) { sums(w, 2)[9] += 1; },
+       "the sum of products with input 2 of column 9 is "},
+      {"sums behind the end", [](const WrittenProduct& w) { sums(w, 3)[0] = 1; }, "behind the end"},
+  };
+  faults.insert(faults.end(), of_pairs.begin(), of_pairs.end());
   for (const Fault& fault : faults) {
     Gpu gpu;
     gpu.spoil = fault.spoil;
@@ -101,6 +114,74 @@ TEST(GradientCheck, LeavesAGradientWithoutAKernelThatComputesWrongly) {
     EXPECT_NE(gpu.said[0].find("to the end of a block with projection (256 channels in, tiles of 128x64)"),
               std::string::npos)
         << gpu.said[0];
+  }
+}
+
+TEST(GradientCheck, LeavesAMergedBlockWithoutAKernelThatComputesWrongly) {
+  // Which of the checks finds a wrong sum: that of a block or that of its batch norm merged.
+  for (const int wrong : {1, 2}) {
+    Gpu gpu;
+    const auto backend = gpu.open();
+    const auto op = backend->make_conv2d(convolution(256, 64));
+    int checks = 0;
+    gpu.spoil = [&](const WrittenProduct& w) {
+      if (++checks == wrong) sums(w, 0)[9] += 1;
+    };
+    EXPECT_EQ(op->end_sums_rows(GradientEndKind::mask), 0U);
+    EXPECT_EQ(checks, wrong);
+    EXPECT_EQ(op->end_sums_rows(GradientEndKind::block) > 0, wrong == 2);
+    EXPECT_EQ(checks, wrong) << "checked again";
+    ASSERT_EQ(gpu.said.size(), 1U);
+    EXPECT_NE(gpu.said[0].find("the sum of column 9 is "), std::string::npos) << gpu.said[0];
+    const std::string end = wrong == 1 ? "a block" : "a block whose batch norm is merged";
+    EXPECT_NE(gpu.said[0].find("to the end of " + end + " (64 channels in, tiles of 64x256)"), std::string::npos)
+        << gpu.said[0];
+  }
+}
+
+TEST(MergedGradientCheck, PassesEveryTilingThatComputesRightly) {
+  for (const bool fp16 : {false, true}) {
+    for (const cuda::PointwiseTiling& tiling : cuda::kMergedGradientTilings) {
+      Gpu gpu;
+      const auto backend = gpu.open();
+      EXPECT_EQ(cuda::check_merged_gradient(*gpu.device, tiling, fp16), "") << tiling.inner;
+      EXPECT_EQ(gpu.launches, (std::map<std::string, int>{{"128x64", 1}}));
+    }
+  }
+}
+
+TEST(MergedGradientCheck, FindsWhatIsWrong) {
+  std::vector<Fault> faults = faults_of_ends();
+  faults.push_back({"sums behind the end", [](const WrittenProduct& w) { sums(w, 2)[0] = 1; }, "behind the end"});
+  for (const Fault& fault : faults) {
+    Gpu gpu;
+    gpu.spoil = fault.spoil;
+    const auto backend = gpu.open();
+    const std::string wrong = cuda::check_merged_gradient(*gpu.device, cuda::kMergedGradientTilings[0], false);
+    EXPECT_NE(wrong.find(fault.said), std::string::npos) << fault.name << ": " << wrong;
+  }
+}
+
+TEST(GradientChoice, OfAMergedBlockIsThatOfABlock) {
+  for (const bool faster : {false, true}) {
+    Gpu gpu;
+    gpu.choose_by({});
+    const auto backend = gpu.open();
+    gpu.clock.milliseconds.assign(16, 1.0);
+    const auto op = backend->make_conv2d(convolution(256, 64));
+    gpu.clock.milliseconds.assign(gpu.clock.measured + 1, 1.0);
+    // 64x256, then 128x128.
+    gpu.clock.milliseconds.insert(gpu.clock.milliseconds.end(), {1.5, faster ? 0.9 : 1.2});
+    const unsigned rows = op->end_sums_rows(GradientEndKind::mask);
+    EXPECT_EQ(rows > 0, faster);
+    EXPECT_EQ(gpu.clock.measured, gpu.clock.milliseconds.size());
+    EXPECT_EQ(op->end_sums_rows(GradientEndKind::block), rows);
+    EXPECT_EQ(gpu.clock.measured, gpu.clock.milliseconds.size()) << "measured again";
+    for (const std::string end : {"a block", "a block whose batch norm is merged"}) {
+      EXPECT_EQ(op->description().find("data to the end of " + end + " by our kernel of 128x128") != std::string::npos,
+                faster)
+          << op->description();
+    }
   }
 }
 

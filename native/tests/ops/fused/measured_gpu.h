@@ -52,6 +52,7 @@ struct Gpu {
   std::map<std::string, int> launches{};  ///< of our products, by tiling
   Spoil spoil{};
   std::unique_ptr<TimedPlans> plans{};
+  const cuda::Device* device = nullptr;  ///< of the back end that open() made last
 
   void choose_by(std::vector<double> milliseconds) {
     clock.milliseconds = std::move(milliseconds);
@@ -64,9 +65,10 @@ struct Gpu {
       ++launches[std::to_string(written.tiling.rows) + "x" + std::to_string(written.tiling.columns)];
       if (spoil) spoil(written);
     };
-    kernels.fused = [this](const cuda::Device& device, unsigned processors) {
+    kernels.fused = [this](const cuda::Device& of_backend, unsigned processors) {
+      device = &of_backend;
       return std::make_unique<cuda::FusedKernels>(
-          cuda::FusedKernels{device,
+          cuda::FusedKernels{of_backend,
                              processors,
                              plans.get(),
                              "A GPU",

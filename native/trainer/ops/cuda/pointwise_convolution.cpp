@@ -8,7 +8,8 @@ namespace trainyard::cuda {
 
 namespace {
 
-constexpr std::array kEnds{"a batch norm", "a block", "a block with projection"};  // by GradientEndKind
+// By GradientEndKind.
+constexpr std::array kEnds{"a batch norm", "a block", "a block with projection", "a block whose batch norm is merged"};
 
 std::string name_of(const PointwiseTiling& tiling) {
   return std::to_string(tiling.rows) + "x" + std::to_string(tiling.columns);

@@ -54,6 +54,12 @@ size_t most_sums_rows(const PointwiseTiling (&tilings)[kCount], const PointwiseS
 /// "64x64x56x56 to 256 by 1x1, bf16, kernels 0a1b": all that times depend on, beside the device.
 std::string work_text(const FusedKernels& kernels, const Conv2dParams& params);
 
+/// "1x1 convolutions with sums (64 channels in, tiles of 64x256)". what: the part before the brackets.
+inline std::string kernel_text(const std::string& what, const PointwiseTiling& tiling, bool fp16) {
+  return what + " (" + std::to_string(tiling.inner) + " channels in, tiles of " + std::to_string(tiling.rows) + "x" +
+         std::to_string(tiling.columns) + (fp16 ? ", fp16)" : ")");
+}
+
 /// The choice among `tilings`. what: "1x1 convolutions with sums". check, milliseconds: of a tiling.
 template <size_t kCount, class Check, class Milliseconds>
 const PointwiseTiling* choose_tiling(FusedKernels& kernels, const PointwiseTiling (&tilings)[kCount],
@@ -64,9 +70,8 @@ const PointwiseTiling* choose_tiling(FusedKernels& kernels, const PointwiseTilin
     if (!tiling.takes(shape, kernels.processors)) continue;
     offered.push_back(&tiling);
     const std::string size = std::to_string(tiling.rows) + "x" + std::to_string(tiling.columns);
-    const std::string kernel =
-        what + " (" + std::to_string(tiling.inner) + " channels in, tiles of " + size + (shape.fp16 ? ", fp16)" : ")");
-    work.candidates.push_back({"fused " + size, kernel, [&check, &tiling] { return check(tiling); },
+    work.candidates.push_back({"fused " + size, kernel_text(what, tiling, shape.fp16),
+                               [&check, &tiling] { return check(tiling); },
                                [&milliseconds, &tiling] { return milliseconds(tiling); }});
   }
   const auto chosen = choose_fused(kernels.chooser, kernels.checks, work);

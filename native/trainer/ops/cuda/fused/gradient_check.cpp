@@ -9,26 +9,33 @@ namespace trainyard::cuda {
 
 namespace {
 
+/// Which end is checked. merges: of `inner` alone, with a PointwiseMerge.
+struct Asked {
+  GradientEndKind kind;
+  bool merges = false;
+};
+
 /// The end of a gradient on random numbers, on the host.
 template <class T>
 struct Ends {
-  GradientEndKind kind;
+  Asked asked;
   size_t columns;
   std::vector<T> more;                     // [rows, columns]
   std::array<std::vector<T>, 2> x;         // [rows, columns]
   std::vector<uint8_t> passed;             // [rows, columns / 8]
   std::array<std::vector<float>, 2> mean;  // [columns], as the next
-  std::vector<float> scale, beta;
+  std::vector<float> scale, beta, bias;
 
-  Ends(GradientEndKind kind, const PointwiseTrial& trial)
-      : kind(kind),
+  Ends(Asked asked, const PointwiseTrial& trial)
+      : asked(asked),
         columns(trial.shape.columns),
         more(trial_numbers<T>(trial.numbers(), 3)),
         x{trial_numbers<T>(trial.numbers(), 4), trial_numbers<T>(trial.numbers(), 5)},
         passed(trial.numbers() / 8),
         mean{of_channels(6), of_channels(7)},
         scale(of_channels(8)),
-        beta(of_channels(9)) {
+        beta(of_channels(9)),
+        bias(of_channels(10)) {
     // The high bits of multiples of 2^32 / golden ratio (Knuth, "The Art of Computer Programming",
     // volume 3, section 6.4).
     for (size_t i = 0; i < passed.size(); ++i) {
@@ -36,8 +43,13 @@ struct Ends {
     }
   }
 
-  bool adds() const { return kind != GradientEndKind::inner; }
-  size_t norms() const { return kind == GradientEndKind::pair ? 2 : 1; }
+  bool adds() const { return asked.kind != GradientEndKind::inner; }
+  size_t norms() const { return asked.kind == GradientEndKind::pair ? 2 : asked.kind == GradientEndKind::mask ? 0 : 1; }
+  /// What is added to the product.
+  double added(size_t at) const {
+    if (asked.merges) return double{bias[at % columns]};
+    return adds() ? double{static_cast<float>(more[at])} : 0;
+  }
   float centred(size_t norm, size_t at) const {
     return static_cast<float>(x.at(norm)[at]) - mean.at(norm)[at % columns];
   }
@@ -56,16 +68,29 @@ struct Ends {
   }
 };
 
+/// Columns [from, to) of a matrix with `columns` of them.
 template <class T>
-std::string check(const Device& device, const PointwiseTiling& tiling, GradientEndKind kind,
-                  const PointwiseTrial& trial) {
+std::vector<T> columns_of(const std::vector<T>& matrix, size_t columns, size_t from, size_t to) {
+  std::vector<T> part;
+  part.reserve(matrix.size() / columns * (to - from));
+  for (size_t row = 0; row < matrix.size(); row += columns) {
+    part.insert(part.end(), matrix.begin() + static_cast<std::ptrdiff_t>(row + from),
+                matrix.begin() + static_cast<std::ptrdiff_t>(row + to));
+  }
+  return part;
+}
+
+template <class T>
+std::string check(const Device& device, const PointwiseTiling& tiling, Asked asked, const PointwiseTrial& trial) {
   const PointwiseShape& shape = trial.shape;
   const Factors<T> factors(shape);
-  const Ends<T> ends(kind, trial);
+  const Ends<T> ends(asked, trial);
   Made<T> made(tiling, trial, 1 + ends.norms());
   // g lies where `more` lies, as it does in a network.
   if (ends.adds()) std::ranges::copy(ends.more, made.d.begin());
-  const auto a = device.put(factors.a);
+  const size_t own_inner = asked.merges ? shape.inner - shape.columns : shape.inner;
+  const auto a = device.put(columns_of(factors.a, shape.inner, 0, own_inner));
+  const auto merged = asked.merges ? device.put(columns_of(factors.a, shape.inner, own_inner, shape.inner)) : nullptr;
   const auto b = device.put(factors.b);
   const auto g = device.put(made.d);
   const auto sums = device.put(made.sums);
@@ -74,14 +99,20 @@ std::string check(const Device& device, const PointwiseTiling& tiling, GradientE
   const auto passed = device.put(ends.passed);
   const auto scale = device.put(ends.scale);
   const auto beta = device.put(ends.beta);
+  const auto bias = device.put(ends.bias);
   const auto floats = [](const auto& memory) { return reinterpret_cast<float*>(memory->data()); };
-  const PointwiseEnd end{.kind = kind,
-                         .more = ends.adds() ? g->data() : nullptr,
-                         .passed = passed->data(),
-                         .x = {x[0]->data(), x[1]->data()},
-                         .mean = {floats(mean[0]), floats(mean[1])},
-                         .scale = floats(scale),
-                         .beta = floats(beta)};
+  PointwiseEnd end{.kind = asked.kind,
+                   .more = ends.adds() ? g->data() : nullptr,
+                   .passed = passed->data(),
+                   .x = {},
+                   .mean = {},
+                   .scale = floats(scale),
+                   .beta = floats(beta)};
+  for (size_t norm = 0; norm < ends.norms(); ++norm) {
+    end.x[norm] = x.at(norm)->data();
+    end.mean[norm] = floats(mean.at(norm));
+  }
+  if (asked.merges) end.merge = {merged->data(), floats(bias)};
   multiply_pointwise_gradient(device.launcher, tiling, shape, trial.processors, a->data(), b->data(), end, g->data(),
                               floats(sums));
   device.memory->to_host(made.d.data(), g->data(), made.d.size() * sizeof(T));
@@ -93,9 +124,8 @@ std::string check(const Device& device, const PointwiseTiling& tiling, GradientE
     double exact = 0;
     double error = 0;
     if (ends.passes(at)) {
-      exact = factors.product(shape, r, c);
-      if (ends.adds()) exact += double{static_cast<float>(ends.more[at])};
-      error = product_error(shape.inner + 1);
+      exact = factors.product(shape, r, c) + ends.added(at);
+      error = product_error(shape.inner + 1);  // what is added counts as a product
     }
     const T stored = made.d[at];
     if (is_near(stored, exact, error)) return "";
@@ -116,11 +146,19 @@ std::string check(const Device& device, const PointwiseTiling& tiling, GradientE
   return wrong;
 }
 
+std::string check(const Device& device, const PointwiseTiling& tiling, Asked asked, bool fp16) {
+  const PointwiseTrial trial = PointwiseTrial::of(tiling, fp16);
+  return fp16 ? check<Float16>(device, tiling, asked, trial) : check<BFloat16>(device, tiling, asked, trial);
+}
+
 }  // namespace
 
 std::string check_gradient(const Device& device, const PointwiseTiling& tiling, GradientEndKind kind, bool fp16) {
-  const PointwiseTrial trial = PointwiseTrial::of(tiling, fp16);
-  return fp16 ? check<Float16>(device, tiling, kind, trial) : check<BFloat16>(device, tiling, kind, trial);
+  return check(device, tiling, {kind}, fp16);
+}
+
+std::string check_merged_gradient(const Device& device, const PointwiseTiling& tiling, bool fp16) {
+  return check(device, tiling, {GradientEndKind::inner, true}, fp16);
 }
 
 }  // namespace trainyard::cuda

@@ -69,6 +69,7 @@ class GradientTimes {
       case GradientEndKind::inner:
         return most_sums_rows(kInnerGradientTilings, shape_, kernels_.processors);
       case GradientEndKind::block:
+      case GradientEndKind::mask:
         return most_sums_rows(kBlockGradientTilings, shape_, kernels_.processors);
       case GradientEndKind::pair:
         break;
@@ -115,6 +116,8 @@ class GradientTimes {
   std::array<float*, 5> of_channels_{};
 };
 
+constexpr const char* kGradients = "data gradients of 1x1 convolutions to the end of ";
+
 template <size_t kCount>
 const PointwiseTiling* choose(FusedKernels& kernels, const PointwiseTiling (&tilings)[kCount],
                               const Conv2dParams& params, const PointwiseShape& shape, GradientEndKind kind,
@@ -126,9 +129,24 @@ const PointwiseTiling* choose(FusedKernels& kernels, const PointwiseTiling (&til
       [&] { return times.apart(); },
       {}};
   return choose_tiling(
-      kernels, tilings, shape, "data gradients of 1x1 convolutions to the end of " + end, std::move(work),
+      kernels, tilings, shape, kGradients + end, std::move(work),
       [&](const PointwiseTiling& tiling) { return check_gradient(kernels.device, tiling, kind, shape.fp16); },
       [&](const PointwiseTiling& tiling) { return times.fused(tiling); });
+}
+
+/// The tiling that a block takes, so that both are measured once; where the kernel of `mask` computes
+/// wrongly, none.
+const PointwiseTiling* choose_mask(FusedKernels& kernels, const Conv2dParams& params, const PointwiseShape& shape,
+                                   ConvolutionPlans& plans) {
+  const PointwiseTiling* tiling = choose_gradient(kernels, params, shape, GradientEndKind::block, plans);
+  if (tiling == nullptr) return nullptr;
+  const std::string what = std::string(kGradients) + "a block whose batch norm is merged";
+  const FusedCandidate candidate{
+      "fused",
+      kernel_text(what, *tiling, shape.fp16),
+      [&] { return check_gradient(kernels.device, *tiling, GradientEndKind::mask, shape.fp16); },
+      {}};
+  return kernels.checks.passes(candidate) ? tiling : nullptr;
 }
 
 }  // namespace
@@ -140,6 +158,8 @@ const PointwiseTiling* choose_gradient(FusedKernels& kernels, const Conv2dParams
       return choose(kernels, kInnerGradientTilings, params, shape, kind, "a batch norm", plans);
     case GradientEndKind::block:
       return choose(kernels, kBlockGradientTilings, params, shape, kind, "a block", plans);
+    case GradientEndKind::mask:
+      return choose_mask(kernels, params, shape, plans);
     case GradientEndKind::pair:
       break;
   }

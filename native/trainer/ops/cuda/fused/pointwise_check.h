@@ -18,5 +18,7 @@ std::string check_gradient(const Device& device, const PointwiseTiling& tiling, 
 
 /// The same of the kernel of products of pixels, and of all its numbers.
 std::string check_pixels(const Device& device, const PixelsTiling& tiling, bool fp16);
+/// The same of `inner` ends with a PointwiseMerge. tiling: one of kMergedGradientTilings.
+std::string check_merged_gradient(const Device& device, const PointwiseTiling& tiling, bool fp16);
 
 }  // namespace trainyard::cuda

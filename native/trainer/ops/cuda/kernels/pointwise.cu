@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   if (warp == 8) {
-    if (lane == 0) bring_factors<P, kStages>(at, &maps.a, &maps.b, tiles);
+    if (lane == 0) bring_factors<P, kStages>(at, Pixels<1>{&maps.a}, &maps.b, tiles);
     return;
   }
 

@@ -99,9 +99,27 @@ __device__ __forceinline__ void make_stages(const Places& at) {
   barrier_init(at.weights_full(), 1);
 }
 
+/// The pixels of a product: one matrix [rows, inner], or two beside one another that have the depth
+/// together.
+template <int kParts>
+struct Pixels {
+  const CUtensorMap* parts;
+  int first_chunks = 0;  // of the first of two
+
+  /// Loads chunk c of the depth of a tile's rows, from `row` on.
+  __device__ void load(uint32_t to, uint32_t barrier, int c, int row) const {
+    if constexpr (kParts == 1) {
+      load_box(to, parts, barrier, c * kChunk, row);
+    } else {
+      const bool second = c >= first_chunks;
+      load_box(to, second ? parts + 1 : parts, barrier, (second ? c - first_chunks : c) * kChunk, row);
+    }
+  }
+};
+
 /// Brings a block's weights, and all its pixels chunk by chunk. By one thread.
-template <class P, int kStages, class Places>
-__device__ __forceinline__ void bring_factors(const Places& at, const CUtensorMap* a, const CUtensorMap* b,
+template <class P, int kStages, class Places, int kParts>
+__device__ __forceinline__ void bring_factors(const Places& at, const Pixels<kParts>& a, const CUtensorMap* b,
                                               const Tiles& tiles) {
   expect(at.weights_full(), P::kWeights);
   for (int c = 0; c < P::kChunks; ++c) {
@@ -112,7 +130,7 @@ __device__ __forceinline__ void bring_factors(const Places& at, const CUtensorMa
     for (int c = 0; c < P::kChunks; ++c, turn.next()) {
       wait(at.empty(turn.stage), turn.parity);
       expect(at.full(turn.stage), P::kStage);
-      load_box(at.stage(turn.stage), a, at.full(turn.stage), c * kChunk, tile * P::kRows);
+      a.load(at.stage(turn.stage), at.full(turn.stage), c, tile * P::kRows);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Data gradients of convolutions of one pixel, with what follows them (PointwiseEnd), for Hopper: as
 // kernels/pointwise.cu, with a second warp that brings the other gradient and the batch norms'
-// inputs. A gradient goes out through the place of the first tensor that was brought.
+// inputs. A gradient goes out through the place of the first tensor that was brought. With a
+// PointwiseMerge the pixels are of two matrices, one after the other.
 #include "trainer/ops/cuda/kernels/pointwise_gradient.cuh"
 
 namespace trainyard::cuda {
@@ -41,7 +42,10 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
 
   if (warp == 8) {
-    if (lane == 0) bring_factors<P, kStages>(at, &maps.a, &maps.b, tiles);
+    if (lane == 0) {
+      const Pixels<E::kParts> pixels{maps.a, P::kChunks - rest.columns / kChunk};
+      bring_factors<P, kStages>(at, pixels, &maps.b, tiles);
+    }
     return;
   }
   if (warp == 9) {
@@ -80,10 +84,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   int written = -1;  // the slot of the tile before
   for (int tile = tiles.first; tile < tiles.end; tile += tiles.step, slots.next()) {
     const int row = tile * P::kRows + share.row;
+    const int own_row = row + share.quarter * 16 + lane / 4;  // and 8 below
     PassedBits<kWidth> passed;
-    if constexpr (E::kAdds) {
-      passed.load(rest.passed, row + share.quarter * 16 + lane / 4, column, rest.rows, rest.columns, lane);
-    }
+    if constexpr (E::kAdds) passed.load(rest.passed, own_row, column, rest.rows, rest.columns, lane);
     float acc[kWidth / 2];
     finish_product(at, share, start_product<T>(at, share, turn, acc), acc);
     // By now the copy has read what the tile before wrote.
@@ -105,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       for (int q = 0; q < 4; ++q) {
         // Rows lane / 4 (q even) or 8 below, columns 8 eight + 2 (lane % 4) and the next.
         const int eight = j + q / 2;
-        Two centred[E::kNorms];
+        Two centred[kAtLeastOne<E::kNorms>];
 #pragma unroll
         for (int norm = 0; norm < E::kNorms; ++norm) {
           const Two x = unpack<T>(brought[E::kFirstX + norm][q]);
@@ -122,8 +125,16 @@ __global__ void __launch_bounds__(kThreads, 1)
         } else {
           const Two scale = constant(1, eight);
           const Two beta = constant(2, eight);
-          low = fmaf(centred[0].low, scale.low, beta.low) > 0.0F ? low : 0.0F;
-          high = fmaf(centred[0].high, scale.high, beta.high) > 0.0F ? high : 0.0F;
+          bool there = true;
+          if constexpr (E::kMerges) {
+            const Two bias = constant(3, eight);
+            low += bias.low;
+            high += bias.high;
+            // The product alone is zero behind the last row.
+            there = own_row + 8 * (q % 2) < rest.rows;
+          }
+          low = there && fmaf(centred[0].low, scale.low, beta.low) > 0.0F ? low : 0.0F;
+          high = there && fmaf(centred[0].high, scale.high, beta.high) > 0.0F ? high : 0.0F;
         }
         packed[q] = pack<T>(low, high);
         const Two g = unpack<T>(packed[q]);
@@ -163,25 +174,30 @@ struct Launch {
   void* g;
   float* sums;
 
-  /// Of the kIndex-th tiling of the kind.
-  template <GradientEndKind kKind, int kIndex, int kStages, int kSlots>
+  /// Of the kIndex-th tiling of such an end.
+  template <class E, int kIndex, int kStages, int kSlots>
   void run() const {
-    shape.fp16 ? run_of<Float16, kKind, kIndex, kStages, kSlots>() : run_of<BFloat16, kKind, kIndex, kStages, kSlots>();
+    shape.fp16 ? run_of<Float16, E, kIndex, kStages, kSlots>() : run_of<BFloat16, E, kIndex, kStages, kSlots>();
   }
   void refuse() const { report_launch(launcher, static_cast<int>(cudaErrorNotSupported)); }
 
  private:
-  template <GradientEndKind kKind>
+  template <class E>
   static constexpr PointwiseTiling tiling_of(int index) {
-    if constexpr (kKind == GradientEndKind::inner) return kInnerGradientTilings[index];
-    if constexpr (kKind == GradientEndKind::block) return kBlockGradientTilings[index];
-    if constexpr (kKind == GradientEndKind::pair) return kPairGradientTilings[index];
+    if constexpr (E::kMerges) {
+      return kMergedGradientTilings[index];
+    } else if constexpr (E::kKind == GradientEndKind::inner) {
+      return kInnerGradientTilings[index];
+    } else if constexpr (E::kKind == GradientEndKind::pair) {
+      return kPairGradientTilings[index];
+    } else {
+      return kBlockGradientTilings[index];
+    }
   }
 
-  template <class T, GradientEndKind kKind, int kIndex, int kStages, int kSlots>
+  template <class T, class E, int kIndex, int kStages, int kSlots>
   void run_of() const {
-    using E = EndOf<kKind>;
-    constexpr PointwiseTiling kTiling = tiling_of<kKind>(kIndex);
+    constexpr PointwiseTiling kTiling = tiling_of<E>(kIndex);
     constexpr int kInner = kTiling.inner;
     constexpr bool kAcross = kTiling.rows == kGroupRows;
     constexpr int kWidth = kTiling.columns / (kAcross ? 2 : 1);
@@ -196,9 +212,13 @@ struct Launch {
     const auto describe_tiles = [&](CUtensorMap& map, const void* memory) {
       return describe_matrix<T>(encode, map, memory, shape.rows, shape.columns, kGroupRows);
     };
-    bool described = describe_matrix<T>(encode, maps.a, a, shape.rows, shape.inner, P::kRows) &&
+    const unsigned own_inner = E::kMerges ? shape.inner - shape.columns : shape.inner;
+    bool described = describe_matrix<T>(encode, maps.a[0], a, shape.rows, own_inner, P::kRows) &&
                      describe_matrix<T>(encode, maps.b, b, shape.columns, shape.inner, P::kColumns) &&
                      describe_tiles(maps.g, g);
+    if constexpr (E::kMerges) {
+      described = described && describe_matrix<T>(encode, maps.a[1], end.merge.x, shape.rows, shape.columns, P::kRows);
+    }
     if constexpr (E::kAdds) described = described && describe_tiles(maps.brought[0], end.more);
     for (int norm = 0; norm < E::kNorms; ++norm) {
       described = described && describe_tiles(maps.brought[E::kFirstX + norm], end.x[norm]);
@@ -213,6 +233,7 @@ struct Launch {
       rest.constants[1] = end.scale;
       rest.constants[2] = end.beta;
     }
+    if constexpr (E::kMerges) rest.constants[3] = end.merge.bias;
     rest.sums = sums;
     rest.rows = static_cast<int>(shape.rows);
     rest.columns = static_cast<int>(shape.columns);
@@ -224,12 +245,29 @@ struct Launch {
   }
 };
 
+using Inner = EndOf<GradientEndKind::inner>;
+using Merged = EndOf<GradientEndKind::inner, true>;
+using Block = EndOf<GradientEndKind::block>;
+using Mask = EndOf<GradientEndKind::mask>;
+using Pair = EndOf<GradientEndKind::pair>;
+
 void run_inner(const Launch& launch) {
   switch (index_of(kInnerGradientTilings, launch.tiling)) {
     case 0:
-      return launch.run<GradientEndKind::inner, 0, 8, 3>();
+      return launch.run<Inner, 0, 8, 3>();
     case 1:
-      return launch.run<GradientEndKind::inner, 1, 7, 2>();
+      return launch.run<Inner, 1, 7, 2>();
+    default:
+      return launch.refuse();
+  }
+}
+
+void run_merged(const Launch& launch) {
+  switch (index_of(kMergedGradientTilings, launch.tiling)) {
+    case 0:
+      return launch.run<Merged, 0, 8, 3>();
+    case 1:
+      return launch.run<Merged, 1, 7, 2>();
     default:
       return launch.refuse();
   }
@@ -238,17 +276,36 @@ void run_inner(const Launch& launch) {
 void run_block(const Launch& launch) {
   switch (index_of(kBlockGradientTilings, launch.tiling)) {
     case 0:
-      return launch.run<GradientEndKind::block, 0, 4, 2>();
+      return launch.run<Block, 0, 4, 2>();
     case 1:
-      return launch.run<GradientEndKind::block, 1, 4, 2>();
+      return launch.run<Block, 1, 4, 2>();
     case 2:
-      return launch.run<GradientEndKind::block, 2, 3, 2>();
+      return launch.run<Block, 2, 3, 2>();
     case 3:
-      return launch.run<GradientEndKind::block, 3, 3, 2>();
+      return launch.run<Block, 3, 3, 2>();
     case 4:
-      return launch.run<GradientEndKind::block, 4, 2, 2>();
+      return launch.run<Block, 4, 2, 2>();
     case 5:
-      return launch.run<GradientEndKind::block, 5, 5, 2>();
+      return launch.run<Block, 5, 5, 2>();
+    default:
+      return launch.refuse();
+  }
+}
+
+void run_mask(const Launch& launch) {
+  switch (index_of(kBlockGradientTilings, launch.tiling)) {
+    case 0:
+      return launch.run<Mask, 0, 6, 4>();
+    case 1:
+      return launch.run<Mask, 1, 4, 4>();
+    case 2:
+      return launch.run<Mask, 2, 6, 3>();
+    case 3:
+      return launch.run<Mask, 3, 6, 3>();
+    case 4:
+      return launch.run<Mask, 4, 4, 3>();
+    case 5:
+      return launch.run<Mask, 5, 7, 3>();
     default:
       return launch.refuse();
   }
@@ -257,13 +314,13 @@ void run_block(const Launch& launch) {
 void run_pair(const Launch& launch) {
   switch (index_of(kPairGradientTilings, launch.tiling)) {
     case 0:
-      return launch.run<GradientEndKind::pair, 0, 4, 3>();
+      return launch.run<Pair, 0, 4, 3>();
     case 1:
-      return launch.run<GradientEndKind::pair, 1, 3, 3>();
+      return launch.run<Pair, 1, 3, 3>();
     case 2:
-      return launch.run<GradientEndKind::pair, 2, 3, 3>();
+      return launch.run<Pair, 2, 3, 3>();
     case 3:
-      return launch.run<GradientEndKind::pair, 3, 4, 2>();
+      return launch.run<Pair, 3, 4, 2>();
     default:
       return launch.refuse();
   }
@@ -277,9 +334,11 @@ void multiply_pointwise_gradient(const Launcher& launcher, const PointwiseTiling
   const Launch launch{launcher, tiling, shape, processors, a, b, end, g, sums};
   switch (end.kind) {
     case GradientEndKind::inner:
-      return run_inner(launch);
+      return end.merge.x != nullptr ? run_merged(launch) : run_inner(launch);
     case GradientEndKind::block:
       return run_block(launch);
+    case GradientEndKind::mask:
+      return run_mask(launch);
     case GradientEndKind::pair:
       return run_pair(launch);
   }

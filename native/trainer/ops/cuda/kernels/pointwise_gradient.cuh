@@ -7,20 +7,29 @@ namespace trainyard::cuda::hopper::gradient {
 
 inline constexpr int kThreads = 2 * kGroup + 64;
 
-/// What there is of an end.
-template <GradientEndKind kKind>
+/// What there is of an end. kMergesInner: an `inner` end with PointwiseMerge.
+template <GradientEndKind kEndKind, bool kMergesInner = false>
 struct EndOf {
+  static constexpr GradientEndKind kKind = kEndKind;
+  static constexpr bool kMerges = kMergesInner;
   static constexpr bool kAdds = kKind != GradientEndKind::inner;
-  static constexpr int kNorms = kKind == GradientEndKind::pair ? 2 : 1;
+  static constexpr int kNorms = kKind == GradientEndKind::pair ? 2 : kKind == GradientEndKind::mask ? 0 : 1;
   static constexpr int kSums = 1 + kNorms;
   static constexpr int kFirstX = kAdds ? 1 : 0;
-  static constexpr int kBrought = kFirstX + kNorms;      ///< tensors: the other gradient, then x
-  static constexpr int kConstants = kAdds ? kNorms : 3;  ///< of a channel: means, or mean, scale and beta
+  static constexpr int kBrought = kFirstX + kNorms;  ///< tensors: the other gradient, then x
+  /// Of a channel: means, or mean, scale and beta, and the bias behind them.
+  static constexpr int kConstants = kAdds ? kNorms : kMerges ? 4 : 3;
+  static constexpr int kParts = kMerges ? 2 : 1;  ///< of the depth
+  static_assert(!kMerges || kKind == GradientEndKind::inner);
 };
+
+/// The elements of an array that may need none.
+template <int kCount>
+inline constexpr int kAtLeastOne = kCount > 0 ? kCount : 1;
 
 template <class E>
 struct Maps {
-  CUtensorMap a;                     // [rows, inner]
+  CUtensorMap a[E::kParts];          // [rows, inner], or [rows, inner - columns] and [rows, columns]
   CUtensorMap b;                     // [columns, inner]
   CUtensorMap brought[E::kBrought];  // [rows, columns]
   CUtensorMap g;                     // [rows, columns]
@@ -29,9 +38,9 @@ struct Maps {
 /// The arguments of a launch beside its matrices.
 template <class E>
 struct Rest {
-  const uint32_t* passed;                 // [rows, columns / 32]
-  const float* constants[E::kConstants];  // [columns]
-  float* sums;                            // [kSums, sums_rows, columns]
+  const uint32_t* passed;                              // [rows, columns / 32]
+  const float* constants[kAtLeastOne<E::kConstants>];  // [columns]
+  float* sums;                                         // [kSums, sums_rows, columns]
   int rows, columns, tiles, blocks_across, sums_rows;
 };
 
