@@ -64,8 +64,10 @@ TEST(FusedProducts, EndTheGradientsOfBlocks) {
   // The last convolution of each block.
   EXPECT_EQ(launches("convolution: gradient of a batch norm", {}), 5U);
   EXPECT_EQ(launches("convolution: forward with sums", {}), 11U);
+  // Of those, all but the last block's, whose gradient has no end: their batch norms are merged.
+  EXPECT_EQ(launches("convolution: weight gradients with a batch norm's", {}), 4U);
   for (const char* kernel : {"convolution: gradient of a block", "convolution: gradient of a batch norm",
-                             "convolution: forward with sums"}) {
+                             "convolution: forward with sums", "convolution: weight gradients with a batch norm's"}) {
     EXPECT_EQ(launches(kernel, {.apart = true}), 0U) << kernel;
   }
 }

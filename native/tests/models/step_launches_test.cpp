@@ -59,7 +59,7 @@ TEST(StepOfResnet50, TakesFewLaunches) {
   const size_t few = launches_of(step_of_resnet50(1, Precision::bf16));
   const size_t plain = launches_of(step_of_resnet50(1, Precision::bf16, true));
   std::printf("launches a step of resnet50: %zu, of plain kernels %zu\n", few, plain);
-  EXPECT_LE(few, 431U);
+  EXPECT_LE(few, 433U);
   EXPECT_GT(plain, 2 * few);
 }
 
@@ -80,7 +80,7 @@ TEST(StepOfResnet50, MovesNoMoreThanItsPlan) {
       std::printf("| %s | %zu | %.2f |\n", kernel.c_str(), figures.first, bytes / 1e9);
     }
     std::printf("| all | %zu | %.1f |\n", launches_of(two), all / 1e9);
-    if (precision != Precision::fp32) EXPECT_LT(all, 76e9);
+    if (precision != Precision::fp32) EXPECT_LT(all, 70e9);
   }
 }
 

@@ -56,7 +56,7 @@ inline Traffic traffic(const cuda::PixelsTotal& f, size_t) {
   return {"batch norm merged: small matrices", sizeof(float) * f.numbers * (f.steps + 1)};
 }
 template <class T>
-Traffic traffic(const cuda::MergeNorm<T>& f, size_t) {
+Traffic traffic(const cuda::MergeNormBlock<T>& f, size_t) {
   const size_t weights = size_t{f.out} * f.in;
   const size_t merged = size_t{f.in} * (f.out + f.in) * sizeof(T) + f.in * sizeof(float);
   return {"batch norm merged: small matrices",

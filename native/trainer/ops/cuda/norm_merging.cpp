@@ -1,9 +1,15 @@
 // A batch norm's gradient merged into the convolution's: products of pixels, the small matrices that
 // follow from them, and the data gradient.
+#include <algorithm>
+
 #include "trainer/ops/cuda/math/norm_merge.h"
 #include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::cuda {
+
+static_assert(std::ranges::all_of(kPixelsTilings, [](const PixelsTiling& tiling) {
+  return MergeNormBlock<BFloat16>::takes(tiling.in) && MergeNormBlock<Float16>::takes(tiling.in);
+}));
 
 void NormMerging::multiply_pixels(const void* x, const void* g, void* scratch, float* products) const {
   const PixelsShape& shape = shapes_.pixels;
@@ -17,18 +23,18 @@ void NormMerging::merge(const void* weights, const float* products, const Merged
                         void* merged) const {
   const PixelsShape& shape = shapes_.pixels;
   const auto run = [&]<class T>(T) {
-    const MergeNorm<T> merge{.weights = static_cast<const T*>(weights),
-                             .products = products,
-                             .mean = norm.mean,
-                             .scale = norm.scale,
-                             .slope = norm.slope,
-                             .offset = norm.offset,
-                             .out = shape.out,
-                             .in = shape.in,
-                             .merged = static_cast<T*>(merged),
-                             .bias = static_cast<float*>(bias_of(merged)),
-                             .dw = dw};
-    each(launcher_, merge.count(), merge);
+    const MergeNormBlock<T> merge{.weights = static_cast<const T*>(weights),
+                                  .products = products,
+                                  .mean = norm.mean,
+                                  .scale = norm.scale,
+                                  .slope = norm.slope,
+                                  .offset = norm.offset,
+                                  .out = shape.out,
+                                  .in = shape.in,
+                                  .merged = static_cast<T*>(merged),
+                                  .bias = static_cast<float*>(bias_of(merged)),
+                                  .dw = dw};
+    blocks(launcher_, merge.blocks(), merge);
   };
   shape.fp16 ? run(Float16{}) : run(BFloat16{});
 }

@@ -9,7 +9,7 @@ namespace trainyard::cuda {
 TRAINYARD_EACH(PixelsTotal);
 
 #define TRAINYARD_NORM_MERGE(T)                          \
-  TRAINYARD_EACH(MergeNorm<T>);                          \
+  TRAINYARD_BLOCKS(MergeNormBlock<T>);                   \
   TRAINYARD_BLOCKS(NormPartialsBlock<MergedNormEnd<T>>); \
   TRAINYARD_BLOCKS(NormPartialsBlock<MergedPairEnd<T>>)
 

@@ -81,85 +81,120 @@ struct MergedPairEnd {
   }
 };
 
-/// MergedNorm's factors of dx and dw. Index: first a number of `weights`, then of `bias`, then of dw.
+/// MergedNorm's factors of dx, and dw. A block has one channel of the input, `j`.
 template <class T>
-struct MergeNorm {
-  const T* weights;       // [out, in]
+struct MergeNormBlock {
+  static constexpr int kPhases = 3;
+  static constexpr unsigned kResident = 1;
+  static constexpr unsigned kMostIn = 128;
+  struct Shared {
+    float by_x[kMostIn];        // x^T x of j
+    float sums[kBlockThreads];  // of w^T slope w, [sharers, in]
+    double of_bias[kBlockThreads];
+  };
+  struct Thread {};
+
+  const T* weights;       // [out, in], 16-byte aligned
   const float* products;  // [out + in + 1, in]: g^T x, x^T x, the sum of x
   const float* mean;      // [out], as the next
   const float* scale;
   const float* slope;
   const float* offset;
-  unsigned out, in;
-  T* merged;    // [in, out + in]: scale w, then w^T slope w
-  float* bias;  // [in]: w^T (offset - slope mean)
-  float* dw;    // [out, in]
+  unsigned out, in;  // in: divides kBlockThreads, kMostIn at most
+  T* merged;         // [in, out + in]: scale w, then w^T slope w
+  float* bias;       // [in]: w^T (offset - slope mean)
+  float* dw;         // [out, in]
 
-  size_t count() const { return size_t{in} * (out + in) + in + size_t{out} * in; }
+  static constexpr bool takes(unsigned in) { return in <= kMostIn && kBlockThreads % in == 0 && in % (4 * kWide<T>) == 0; }
+  unsigned blocks() const { return in; }
 
-  TRAINYARD_HD void operator()(unsigned index) const {
-    const unsigned factors = in * (out + in);
-    if (index < factors) {
-      const unsigned j = index / (out + in);
-      const unsigned k = index % (out + in);
-      merged[index] = T(k < out ? scale[k] * weight(k, j) : of_inputs(j, k - out));
-    } else if (index < factors + in) {
-      bias[index - factors] = of_bias(index - factors);
-    } else {
-      const unsigned at = index - factors - in;
-      dw[at] = gradient(at / in, at % in);
+  template <int phase>
+  TRAINYARD_HD void run(unsigned j, unsigned thread, Thread&, Shared& shared) const {
+    if constexpr (phase == 0) {
+      if (thread < in) shared.by_x[thread] = of_x()[size_t{thread} * in + j];
+      shared.sums[thread] = of_inputs(j, thread % in, thread / in);
+      shared.of_bias[thread] = of_bias(j, thread);
+    } else if constexpr (phase == 1) {
+      if (thread < in) merged[size_t{j} * (out + in) + out + thread] = T(sum_of_sharers(shared, thread));
+      if (thread < kFew) add_few(shared, thread);
+      const float x_sum = of_x()[size_t{in} * in + j];
+      for (unsigned c = thread; c < out; c += kBlockThreads) {
+        merged[size_t{j} * (out + in) + c] = T(scale[c] * weight(c, j));
+        dw[size_t{c} * in + j] = gradient(shared, c, j, x_sum);
+      }
+    } else if (thread == 0) {
+      double sum = 0;
+      for (unsigned i = 0; i < kFew; ++i) sum += shared.of_bias[i * (kBlockThreads / kFew)];
+      bias[j] = static_cast<float>(sum);
     }
   }
 
  private:
-  static constexpr unsigned kFew = 8;  // divides in and out
+  static constexpr unsigned kFew = 16;
 
   TRAINYARD_HD float weight(unsigned c, unsigned k) const { return static_cast<float>(weights[size_t{c} * in + k]); }
+  TRAINYARD_HD const float* of_x() const { return products + size_t{out} * in; }
 
-  TRAINYARD_HD float of_inputs(unsigned j, unsigned k) const {
+  /// Of every sharers-th channel, from `first` on.
+  TRAINYARD_HD float of_inputs(unsigned j, unsigned k, unsigned first) const {
+    const unsigned sharers = kBlockThreads / in;
+    const unsigned left = first < out ? (out - first - 1) / sharers + 1 : 0;
+    unsigned c = first;
     float sum = 0;
-    TRAINYARD_KEEP_LOOP
-    for (unsigned c = 0; c < out; c += kFew) {
-      float by_j[kFew], by_k[kFew], slopes[kFew];
+    by_halves<kFew>(left, [&]<unsigned n>(Count<n>) {
+      float by_j[n], by_k[n], slopes[n];
       TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) {
-        by_j[i] = weight(c + i, j);
-        by_k[i] = weight(c + i, k);
-        slopes[i] = slope[c + i];
+      for (unsigned i = 0; i < n; ++i) {
+        by_j[i] = weight(c + i * sharers, j);
+        by_k[i] = weight(c + i * sharers, k);
+        slopes[i] = slope[c + i * sharers];
       }
       TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) sum = fmaf(by_j[i] * slopes[i], by_k[i], sum);
-    }
+      for (unsigned i = 0; i < n; ++i) sum = fmaf(by_j[i] * slopes[i], by_k[i], sum);
+      c += n * sharers;
+    });
+    return sum;
+  }
+  TRAINYARD_HD float sum_of_sharers(const Shared& shared, unsigned k) const {
+    float sum = 0;
+    for (unsigned at = k; at < kBlockThreads; at += in) sum += shared.sums[at];
     return sum;
   }
 
-  TRAINYARD_HD float of_bias(unsigned j) const {
+  TRAINYARD_HD double of_bias(unsigned j, unsigned first) const {
     double sum = 0;
-    for (unsigned c = 0; c < out; ++c) {
-      const double slope_c = static_cast<double>(slope[c]);
-      sum +=
-          static_cast<double>(weight(c, j)) * (static_cast<double>(offset[c]) - slope_c * static_cast<double>(mean[c]));
+    for (unsigned c = first; c < out; c += kBlockThreads) {
+      sum += static_cast<double>(weight(c, j)) *
+             (static_cast<double>(offset[c]) - static_cast<double>(slope[c]) * static_cast<double>(mean[c]));
     }
-    return static_cast<float>(sum);
+    return sum;
+  }
+  /// A part of bias, into its first number.
+  TRAINYARD_HD void add_few(Shared& shared, unsigned part) const {
+    constexpr unsigned kEach = kBlockThreads / kFew;
+    double sum = 0;
+    for (unsigned i = 0; i < kEach; ++i) sum += shared.of_bias[part * kEach + i];
+    shared.of_bias[part * kEach] = sum;
   }
 
-  TRAINYARD_HD float gradient(unsigned c, unsigned j) const {
-    const float* of_x = products + size_t{out} * in;
-    const double x_sum = static_cast<double>(of_x[size_t{in} * in + j]);
-    double sum = -static_cast<double>(mean[c]) * x_sum;
+  TRAINYARD_HD float gradient(const Shared& shared, unsigned c, unsigned j, float x_sum) const {
+    double sum = -static_cast<double>(mean[c]) * static_cast<double>(x_sum);
     TRAINYARD_KEEP_LOOP
-    for (unsigned k = 0; k < in; k += kFew) {
-      float w[kFew], p[kFew];
+    for (unsigned k = 0; k < in; k += 4 * kWide<T>) {
+      Wide<T> w[4];
       TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) {
-        w[i] = weight(c, k + i);
-        p[i] = of_x[size_t{k + i} * in + j];
+      for (unsigned i = 0; i < 4; ++i) w[i] = load_wide(weights + size_t{c} * in + k + i * kWide<T>);
+      TRAINYARD_UNROLL
+      for (unsigned i = 0; i < 4; ++i) {
+        TRAINYARD_UNROLL
+        for (unsigned v = 0; v < kWide<T>; ++v) {
+          sum += static_cast<double>(w[i][v]) * static_cast<double>(shared.by_x[k + i * kWide<T> + v]);
+        }
       }
-      TRAINYARD_UNROLL
-      for (unsigned i = 0; i < kFew; ++i) sum += static_cast<double>(w[i]) * static_cast<double>(p[i]);
     }
     return static_cast<float>(static_cast<double>(scale[c]) * static_cast<double>(products[size_t{c} * in + j]) +
-                              static_cast<double>(slope[c]) * sum + static_cast<double>(offset[c]) * x_sum);
+                              static_cast<double>(slope[c]) * sum +
+                              static_cast<double>(offset[c]) * static_cast<double>(x_sum));
   }
 };
 
