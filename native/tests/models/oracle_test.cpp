@@ -79,7 +79,9 @@ class Oracle : public testing::TestWithParam<std::tuple<std::string, int, Ops>> 
   void expect_near_float64(const std::string& kind, const std::string& name, double distance, const Recorded& want) {
     // One rounding of the whole tensor is what any fp32 result may differ by.
     const double least = want.length * 0x1p-24;
-    EXPECT_LE(distance, 2 * std::max(want.distance, least)) << kind << " " << name << ", of length " << want.length;
+    // PyTorch summed in lanes of AVX-512. With half as many, each sum is twice as long.
+    const double times = test::has_avx512() ? 2 : 4;
+    EXPECT_LE(distance, times * std::max(want.distance, least)) << kind << " " << name << ", of length " << want.length;
   }
 
   void compare_numbers(const std::string& kind, const std::string& name, std::span<const double> got) {
@@ -130,6 +132,11 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
   const std::string largest = "inception_v3";
   const std::string model = name.starts_with(largest) ? largest : name.substr(0, name.find('_'));
   const std::string variant = name.substr(model.size() + (model == name ? 0 : 1));
+  // Without it bf16 is refused, and of inception_v3 in fp32 a number that rounds to the other side of a
+  // ReLU than PyTorch's did changes the gradients of a branch 67 times as much as PyTorch's rounding.
+  if (ops == Ops::cpu && !test::has_avx512() && (variant == "bf16" || model == largest)) {
+    GTEST_SKIP() << test::kNeedsAvx512;
+  }
   NetworkOptions asked{.model = model, .classes = fixture_.classes, .image_size = fixture_.size};
   asked.batch = fixture_.batch;
   asked.precision = precision_of(variant);

@@ -67,6 +67,7 @@ TEST(Float16Numbers, ComeBackAsTheyWere) {
 }
 
 TEST(Precision, OfBFloat16TakesLessMemoryAndErrsMore) {
+  if (!test::has_avx512()) GTEST_SKIP() << test::kNeedsAvx512;
   constexpr int kClasses = 5;
   const test::RandomBatch batch(16, 32, kClasses, 4);
   for (const char* model : {"resnet20", "mlp"}) {
@@ -92,6 +93,7 @@ TEST(Precision, OfBFloat16TakesLessMemoryAndErrsMore) {
 }
 
 TEST(Precision, OfBFloat16GivesTheSameBitsEachTime) {
+  if (!test::has_avx512()) GTEST_SKIP() << test::kNeedsAvx512;
   const test::RandomBatch batch(4, 32, 3, 9);
   const auto first = test::network("resnet20", 3, 32, 4, 1, Precision::bf16);
   const auto second = test::network("resnet20", 3, 32, 4, 1, Precision::bf16);

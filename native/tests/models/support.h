@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "common/cpu_features.h"
 #include "trainer/base/random.h"
 #include "trainer/models/network.h"
 
@@ -30,6 +31,10 @@ struct RandomBatch {
   std::vector<uint8_t> images;  // [count, size, size, 3]
   std::vector<int32_t> labels;  // [count]
 };
+
+/// The CPU back end computes in bf16, and sums in lanes as PyTorch did for the fixtures, only there.
+inline constexpr const char* kNeedsAvx512 = "this processor has no AVX-512";
+inline bool has_avx512() { return cpu_features().avx512; }
 
 /// |a - b| / |b|, by norm.
 inline double distance(std::span<const float> a, std::span<const float> b) {

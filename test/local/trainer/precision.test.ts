@@ -37,8 +37,11 @@ const recorded = (name: string, step: number): unknown =>
   (JSON.parse(readFileSync(checkpoint(name, step, 'state.json'), 'utf8')) as { precision: unknown })
     .precision;
 
+const hasAvx512 = readFileSync('/proc/cpuinfo', 'utf8').includes(' avx512f');
+const why = hasAvx512 ? '' : ' (skipped: this processor has no AVX-512)';
+
 describe('--precision bf16', () => {
-  it('resumes fp32, is resumed by it, and is recorded', async () => {
+  it.skipIf(!hasAvx512)(`resumes fp32, is resumed by it, and is recorded${why}`, async () => {
     for (const [steps, precision] of [
       [3, 'fp32'],
       [6, 'bf16'],
@@ -60,7 +63,7 @@ describe('--precision bf16', () => {
     ]);
   });
 
-  it('takes another path than fp32 from the same start', async () => {
+  it.skipIf(!hasAvx512)(`takes another path than fp32 from the same start${why}`, async () => {
     expectExit(await runTrainer(train('wide', '--steps', '2')), 0);
     expectExit(await runTrainer(train('narrow', '--steps', '2', '--precision', 'bf16')), 0);
     const wide = readFileSync(checkpoint('wide', 2, 'model.safetensors'));
