@@ -105,7 +105,9 @@ struct MergeNormBlock {
   float* bias;       // [in]: w^T (offset - slope mean)
   float* dw;         // [out, in]
 
-  static constexpr bool takes(unsigned in) { return in <= kMostIn && kBlockThreads % in == 0 && in % (4 * kWide<T>) == 0; }
+  static constexpr bool takes(unsigned in) {
+    return in <= kMostIn && kBlockThreads % in == 0 && in % (4 * kWide<T>) == 0;
+  }
   unsigned blocks() const { return in; }
 
   template <int phase>
