@@ -17,6 +17,7 @@
 namespace trainyard::test {
 
 using Spoil = std::function<void(const WrittenProduct&)>;
+using SpoilPixels = std::function<void(const WrittenPixels&)>;
 
 /// Stands in for a GPU's clock, and for its memory. Work runs on the host, and takes the time that
 /// the test says: the first work that is measured the first time, and so on.
@@ -50,13 +51,16 @@ struct Gpu {
   std::vector<std::string> said;
   Clock::Script clock;
   std::map<std::string, int> launches{};  ///< of our products, by tiling
+  int pixels = 0;                         ///< launches of our products of pixels
   Spoil spoil{};
+  SpoilPixels spoil_pixels{};
   std::unique_ptr<TimedPlans> plans{};
   const cuda::Device* device = nullptr;  ///< of the back end that open() made last
 
-  void choose_by(std::vector<double> milliseconds) {
+  /// folder: where choices are kept, "" for nowhere.
+  void choose_by(std::vector<double> milliseconds, const std::string& folder = "") {
     clock.milliseconds = std::move(milliseconds);
-    plans = std::make_unique<TimedPlans>("fast", 4, "", [](const std::string& line) { ADD_FAILURE() << line; });
+    plans = std::make_unique<TimedPlans>("fast", 4, folder, [](const std::string& line) { ADD_FAILURE() << line; });
   }
 
   std::unique_ptr<Backend> open() {
@@ -64,6 +68,10 @@ struct Gpu {
     kernels.spoil = [this](const WrittenProduct& written) {
       ++launches[std::to_string(written.tiling.rows) + "x" + std::to_string(written.tiling.columns)];
       if (spoil) spoil(written);
+    };
+    kernels.spoil_pixels = [this](const WrittenPixels& written) {
+      ++pixels;
+      if (spoil_pixels) spoil_pixels(written);
     };
     kernels.fused = [this](const cuda::Device& of_backend, unsigned processors) {
       device = &of_backend;

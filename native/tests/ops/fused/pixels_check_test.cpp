@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -19,7 +18,6 @@ namespace {
 
 using cuda::PixelsTiling;
 using cuda::PixelsTrial;
-using SpoilPixels = std::function<void(const WrittenPixels&)>;
 
 /// What the check says of the host's kernel, whose results `spoil` changes.
 std::string said_of(const PixelsTiling& tiling, bool fp16, SpoilPixels spoil = {}) {
