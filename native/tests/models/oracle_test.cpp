@@ -79,8 +79,9 @@ class Oracle : public testing::TestWithParam<std::tuple<std::string, int, Ops>> 
   void expect_near_float64(const std::string& kind, const std::string& name, double distance, const Recorded& want) {
     // One rounding of the whole tensor is what any fp32 result may differ by.
     const double least = want.length * 0x1p-24;
-    // PyTorch summed in lanes of AVX-512. With half as many, each sum is twice as long.
-    const double times = test::has_avx512() ? 2 : 4;
+    // PyTorch summed in lanes of AVX-512. Of the CPU's sums in half as many lanes, the worst was
+    // 2.1 times as far on a processor with AVX2.
+    const double times = std::get<Ops>(GetParam()) == Ops::cpu && !test::has_avx512() ? 4 : 2;
     EXPECT_LE(distance, times * std::max(want.distance, least)) << kind << " " << name << ", of length " << want.length;
   }
 
@@ -132,8 +133,8 @@ TEST_P(Oracle, StepsAsPyTorchDoes) {
   const std::string largest = "inception_v3";
   const std::string model = name.starts_with(largest) ? largest : name.substr(0, name.find('_'));
   const std::string variant = name.substr(model.size() + (model == name ? 0 : 1));
-  // Without it bf16 is refused, and of inception_v3 in fp32 a number that rounds to the other side of a
-  // ReLU than PyTorch's did changes the gradients of a branch 67 times as much as PyTorch's rounding.
+  // Without AVX-512 bf16 is refused. In inception_v3 in fp32 one number that falls on the other
+  // side of a ReLU than PyTorch's changes a branch's gradients by 67 times PyTorch's rounding.
   if (ops == Ops::cpu && !test::has_avx512() && (variant == "bf16" || model == largest)) {
     GTEST_SKIP() << test::kNeedsAvx512;
   }

@@ -32,7 +32,8 @@ struct RandomBatch {
   std::vector<int32_t> labels;  // [count]
 };
 
-/// The CPU back end computes in bf16, and sums in lanes as PyTorch did for the fixtures, only there.
+/// With AVX-512 alone the CPU back end computes in bf16, and sums in lanes as PyTorch did for the
+/// fixtures.
 inline constexpr const char* kNeedsAvx512 = "this processor has no AVX-512";
 inline bool has_avx512() { return cpu_features().avx512; }
 

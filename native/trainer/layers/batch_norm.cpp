@@ -11,8 +11,11 @@ namespace {
 
 class BatchNormStage final : public Stage {
  public:
-  BatchNormStage(ValueId y, const Normalisation& norm, const Purpose& purpose, std::unique_ptr<BatchNormOp> op)
-      : y_value_(y), norm_(norm), training_(purpose.training), op_(std::move(op)) {}
+  /// may_merge: nothing writes to the residual's gradient before the convolution in front has read
+  /// it.
+  BatchNormStage(ValueId y, const Normalisation& norm, const Purpose& purpose, std::unique_ptr<BatchNormOp> op,
+                 bool may_merge)
+      : y_value_(y), norm_(norm), training_(purpose.training), may_merge_(may_merge), op_(std::move(op)) {}
 
   void plan_forward(Planner& planner) override {
     taken_over_ = planner.is_taken_over(y_value_);
@@ -25,7 +28,7 @@ class BatchNormStage final : public Stage {
     if (!training_) return;
     saved_ = planner.keep(op_->saved_bytes());
     if (!op_->has_mask()) return;
-    if (op_->merges()) merger_ = planner.merger(norm_.x);
+    if (may_merge_ && op_->merges()) merger_ = planner.merger(norm_.x);
     Planner::MaskedNorms norms;
     norms.saved = saved_;
     norms.mask = [this](const void* saved) { return op_->mask(saved); };
@@ -107,6 +110,7 @@ class BatchNormStage final : public Stage {
   ValueId y_value_;
   Normalisation norm_;
   bool training_;
+  bool may_merge_;
   bool taken_over_ = false;  // the stage behind does all of it
   std::unique_ptr<BatchNormOp> op_;
   Slot x_, residual_, y_, dx_, dy_, more_dy_;  // all [n, c, h, w]
@@ -139,7 +143,10 @@ class BatchNormLayer final : public Layer {
     }
     planner.set_desc(output, params.input);
     if (auto pair = compile_norm_pair(*this, graph, planner, backend, purpose)) return pair;
-    return std::make_unique<BatchNormStage>(output, norm_, purpose, backend.make_batch_norm(params));
+    // Merged, the gradient of the residual is also that of the convolution's output. Backward,
+    // layers in front of the convolution come after it.
+    const bool may_merge = params.residual && graph.first_consumer(norm_.residual)->output < norm_.x;
+    return std::make_unique<BatchNormStage>(output, norm_, purpose, backend.make_batch_norm(params), may_merge);
   }
 
  private:

@@ -103,8 +103,8 @@ class Conv2dStage final : public Stage, private NormMerger {
 
   void backward(const Run& run) override {
     if (merged_) {
-      op_->backward_data_merged(run.at(x_), run.at(dy_), run.at(*merged_), gradient_end(run), run.at(dx_));
-      return run.gradients_final();
+      run.gradients_final();
+      return op_->backward_data_merged(run.at(x_), run.at(dy_), run.at(*merged_), gradient_end(run), run.at(dx_));
     }
     if (beside_) {
       run.beside([&] { backward_weights(run); });
@@ -135,7 +135,6 @@ class Conv2dStage final : public Stage, private NormMerger {
     x_ = planner.activation(x_value_);
     dy_ = planner.take_gradients(y_value_, 1)[0];
     planner.touch(*merged_);
-    input_gradient_ = true;
     end_ = planner.take_end(x_value_, [this](GradientEndKind) { return op_->merged_sums_rows(); });
     if (!end_) throw Error(Exit::internal, "A merged batch norm's gradient has no end. Report it.");
     dx_ = end_->gradient;

@@ -10,11 +10,13 @@ namespace trainyard {
 class NormMerger {
  public:
   virtual ~NormMerger() = default;
-  /// By the batch norm's plan_backward(): the merge is made, of the gradient at `g`, which is given to
-  /// the convolution as it is.
+  /// By the batch norm's plan_backward(): the merge is made. The gradient at `g` is given to the
+  /// convolution as it is, and stays as it is until the convolution's backward() has run.
   virtual void plan_merge(Planner& planner, Slot g) = 0;
-  /// By the batch norm's backward(), before it knows its constants and afterwards.
+  /// By the batch norm's backward(): what its constants follow from.
   virtual BatchNormOp::Merging multiply_pixels(const Run& run) = 0;
+  /// By the batch norm's backward(), once it knows them: the gradient of the weights, and the
+  /// factors of the data gradient.
   virtual void merge(const Run& run, const MergedNorm& norm) = 0;
 };
 

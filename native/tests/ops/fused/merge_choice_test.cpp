@@ -1,5 +1,5 @@
-// Whether a batch norm's gradient is merged into the gradients of the convolution before it: the check
-// of both kernels, and the choice by time. The kernels are those of host_pixels.cpp and
+// Whether a batch norm's gradient is merged into the gradients of the convolution before it: the
+// check of both kernels, and the choice by time. The kernels are those of host_pixels.cpp and
 // host_pointwise.cpp, loops on the host.
 #include <gtest/gtest.h>
 #include <unistd.h>

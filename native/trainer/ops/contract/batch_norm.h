@@ -79,8 +79,8 @@ class BatchNormOp {
 
   /// Whether backward_merged() is there.
   virtual bool merges() const { return false; }
-  /// backward() with a residual and sums of GradientEndKind::mask, without x and dx. The convolution
-  /// makes the rest of what is returned, which lies in `saved` and `scratch`.
+  /// backward() with a residual and sums of GradientEndKind::mask, without x and dx. The
+  /// convolution makes the rest of what is returned. That lies in `saved` and `scratch`.
   virtual MergedNorm backward_merged(const Backward& /*args*/, const Merging& /*merging*/,
                                      const SumOverRanks& /*sum*/) {
     return {};

@@ -38,9 +38,11 @@ struct ChannelSums {
 
 /// How a batch norm with ReLU, or a pair of them, takes the gradient of its output.
 struct NormMask {
-  /// [pixels, channels / 8], of GradientEndKind::block and pair: bit v of a byte: channel v passed.
+  /// [pixels, channels / 8], of all kinds but GradientEndKind::inner: bit v of a byte: channel v
+  /// passed.
   const uint8_t* passed = nullptr;
-  std::array<const float*, 2> mean{};  ///< [channels] fp32, of each input; of one the second is nullptr
+  /// [channels] fp32, of each input whose products are wanted; else nullptr.
+  std::array<const float*, 2> mean{};
   /// [channels], of GradientEndKind::inner: what (x - mean) scale + beta > 0 says of has passed.
   const float* scale = nullptr;
   const float* beta = nullptr;
@@ -65,7 +67,7 @@ struct GradientEnd {
 ///   dw = scale g^T x + slope (w x^T x - mean s) + offset s, s: the sum of x over pixels.
 /// What g y adds up to, which scale, slope and offset follow from, is (g^T x) w^T on its diagonal.
 struct MergedNorm {
-  const float* mean = nullptr;  ///< [out channels], as the others
+  const float* mean = nullptr;  ///< [out channels] fp32, as the others
   const float* scale = nullptr;
   const float* slope = nullptr;
   const float* offset = nullptr;
@@ -75,7 +77,7 @@ struct MergedNorm {
 struct MergeBytes {
   size_t scratch = 0;   ///< while pixels are multiplied
   size_t products = 0;  ///< [out + in + 1, in] fp32: g^T x, x^T x, and the sum of x
-  size_t weights = 0;   ///< the factors of dx
+  size_t weights = 0;   ///< the factors of dx [in, out + in], in the input's type, and a bias [in], fp32
 
   explicit operator bool() const { return weights > 0; }
 };
@@ -128,16 +130,17 @@ class Conv2dOp {
   virtual void backward_weights(const void* x, const void* dy, float* dw, void* scratch) = 0;
 
   /// Whether the batch norm behind can be merged, where the gradient of x has an end of
-  /// GradientEndKind::inner. An op may measure when it is asked. Only with what this returns, the
-  /// next four.
+  /// GradientEndKind::inner. An op may measure when it is asked. The next four are called only
+  /// where this is not empty.
   virtual MergeBytes merge_bytes() { return {}; }
-  /// Writes MergeBytes::products.
+  /// Writes MergeBytes::products, of x [pixels, in] and g [pixels, out].
   virtual void multiply_pixels(const void* /*x*/, const void* /*g*/, void* /*scratch*/, float* /*products*/) {}
   /// dw, plain, overwritten, and MergeBytes::weights at `merged`. `weights` is packed for forward.
   virtual void merge_norm(const void* /*weights*/, const float* /*products*/, const MergedNorm& /*norm*/, float* /*dw*/,
                           void* /*merged*/) {}
+  /// Rows of the sums that backward_data_merged() writes.
   virtual unsigned merged_sums_rows() { return 0; }
-  /// As backward_data_to_end(), of an `inner` end whose sums have merged_sums_rows().
+  /// As backward_data_to_end(), of an `inner` end. x, g: as multiply_pixels() had them.
   virtual void backward_data_merged(const void* /*x*/, const void* /*g*/, const void* /*merged*/,
                                     const GradientEnd& /*end*/, void* /*dx*/) {}
 

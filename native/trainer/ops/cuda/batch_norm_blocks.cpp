@@ -1,5 +1,5 @@
-// Batch norm by blocks: two launches forward and two backward, and a third in each where statistics
-// are summed over ranks.
+// Batch norm by blocks: two launches forward and two backward, or one backward where it is merged
+// into a convolution. There is one more in each where statistics are summed over ranks.
 #include "trainer/ops/cuda/batch_norm_makers.h"
 #include "trainer/ops/cuda/norm_steps.h"
 

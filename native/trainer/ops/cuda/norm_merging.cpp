@@ -1,5 +1,5 @@
-// A batch norm's gradient merged into the convolution's: products of pixels, the small matrices that
-// follow from them, and the data gradient.
+// A batch norm's gradient merged into the convolution's: products of pixels, the small matrices
+// that follow from them, and the data gradient.
 #include <algorithm>
 
 #include "trainer/ops/cuda/math/norm_merge.h"
@@ -32,7 +32,7 @@ void NormMerging::merge(const void* weights, const float* products, const Merged
                                   .out = shape.out,
                                   .in = shape.in,
                                   .merged = static_cast<T*>(merged),
-                                  .bias = static_cast<float*>(bias_of(merged)),
+                                  .bias = bias_of(merged),
                                   .dw = dw};
     blocks(launcher_, merge.blocks(), merge);
   };
@@ -42,7 +42,7 @@ void NormMerging::merge(const void* weights, const float* products, const Merged
 void NormMerging::backward_data(const void* x, const void* g, const void* merged, const GradientEnd& end,
                                 void* dx) const {
   PointwiseEnd own = pointwise_end(end);
-  own.merge = {x, static_cast<const float*>(bias_of(merged))};
+  own.merge = {x, bias_of(merged)};
   multiply_pointwise_gradient(launcher_, *tilings_.gradient, shapes_.gradient, processors_, g, merged, own, dx,
                               end.sums);
 }

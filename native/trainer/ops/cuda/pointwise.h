@@ -185,9 +185,9 @@ inline const PixelsTiling* pixels_tiling(const PixelsShape& shape, unsigned proc
   return nullptr;
 }
 
-/// tiling: one of kPixelsTilings. g [rows, out], x [rows, in]. Computes at `partial` [steps(), out +
-/// in + 1, in] in fp32 what the pixels of each step add up to: g^T x, x^T x, and x itself. The same
-/// bits every time on the same number of processors. For compute capability 9.0 alone. g, x,
+/// tiling: one of kPixelsTilings. g [rows, out], x [rows, in]. Computes at `partial` [steps(), out
+/// + in + 1, in] in fp32 what the pixels of each step add up to: g^T x, x^T x, and x itself. The
+/// same bits every time on the same number of processors. For compute capability 9.0 alone. g, x,
 /// partial: 16-byte aligned.
 void multiply_pixels(const Launcher& launcher, const PixelsTiling& tiling, const PixelsShape& shape,
                      unsigned processors, const void* g, const void* x, float* partial);

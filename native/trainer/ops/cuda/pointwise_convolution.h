@@ -73,8 +73,12 @@ class NormMerging {
 
  private:
   /// Behind the factors of dx.
-  void* bias_of(void* merged) const { return static_cast<std::byte*>(merged) + factors_bytes(); }
-  const void* bias_of(const void* merged) const { return static_cast<const std::byte*>(merged) + factors_bytes(); }
+  float* bias_of(void* merged) const {
+    return reinterpret_cast<float*>(static_cast<std::byte*>(merged) + factors_bytes());
+  }
+  const float* bias_of(const void* merged) const {
+    return reinterpret_cast<const float*>(static_cast<const std::byte*>(merged) + factors_bytes());
+  }
   size_t factors_bytes() const { return shapes_.factors() * sizeof(uint16_t); }
 
   const Launcher& launcher_;

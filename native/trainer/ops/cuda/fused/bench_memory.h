@@ -54,7 +54,8 @@ size_t most_sums_rows(const PointwiseTiling (&tilings)[kCount], const PointwiseS
 /// "64x64x56x56 to 256 by 1x1, bf16, kernels 0a1b": all that times depend on, beside the device.
 std::string work_text(const FusedKernels& kernels, const Conv2dParams& params);
 
-/// "1x1 convolutions with sums (64 channels in, tiles of 64x256)". what: the part before the brackets.
+/// "1x1 convolutions with sums (64 channels in, tiles of 64x256)". what: the part before the
+/// brackets.
 inline std::string kernel_text(const std::string& what, const PointwiseTiling& tiling, bool fp16) {
   return what + " (" + std::to_string(tiling.inner) + " channels in, tiles of " + std::to_string(tiling.rows) + "x" +
          std::to_string(tiling.columns) + (fp16 ? ", fp16)" : ")");

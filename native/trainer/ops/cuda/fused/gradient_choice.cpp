@@ -134,8 +134,8 @@ const PointwiseTiling* choose(FusedKernels& kernels, const PointwiseTiling (&til
       [&](const PointwiseTiling& tiling) { return times.fused(tiling); });
 }
 
-/// The tiling that a block takes, so that both are measured once; where the kernel of `mask` computes
-/// wrongly, none.
+/// The tiling that a block takes, so that both are measured once; where the kernel of `mask`
+/// computes wrongly, none.
 const PointwiseTiling* choose_mask(FusedKernels& kernels, const Conv2dParams& params, const PointwiseShape& shape,
                                    ConvolutionPlans& plans) {
   const PointwiseTiling* tiling = choose_gradient(kernels, params, shape, GradientEndKind::block, plans);

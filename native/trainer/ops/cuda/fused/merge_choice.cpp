@@ -1,5 +1,8 @@
 // The two ways from the gradient behind a block's batch norm to those of the convolution before it.
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
 
 #include "trainer/ops/cuda/fused/bench_memory.h"
 #include "trainer/ops/cuda/fused/pointwise_check.h"
@@ -25,6 +28,8 @@ class MergeTimes {
 
   bool ready() const { return norm_->merges(); }
 
+  /// With our data gradient where there is one, and without widening dw: so a merge has to be
+  /// faster than the best of the other ways.
   std::optional<double> apart() {
     return take([this] {
       BatchNormOp::Backward args = of_norm();

@@ -35,8 +35,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
     for (int i = 0; i < E::kConstants; ++i) {
       const float value = rest.constants[i][tiles.across * P::kColumns + threadIdx.x];
-      asm volatile("st.shared.f32 [%0], %1;" ::"r"(at.constants + (i * P::kColumns + threadIdx.x) * 4), "f"(value)
-                   : "memory");
+      store_float(at.constants + (i * P::kColumns + threadIdx.x) * 4, value);
     }
   }
   __syncthreads();

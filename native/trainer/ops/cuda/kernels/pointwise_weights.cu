@@ -3,9 +3,9 @@
 //
 // A block has some columns of the factors [g | x], and takes one chunk of 64 pixels after another.
 // One warp brings chunks, two warpgroups multiply: both factors lie in shared memory as pixels do,
-// channels last, so both are transposed. The results stay in registers over all chunks of the block.
-// The blocks that have the last columns also add up x, which is in shared memory anyway. Nothing
-// depends on the order in which blocks run.
+// channels last, so both are transposed. The results stay in registers over all chunks of the
+// block. The blocks that have the last columns also add up x, which is in shared memory anyway.
+// Nothing depends on the order in which blocks run.
 #include "trainer/ops/cuda/kernels/pointwise.cuh"
 
 namespace trainyard::cuda {
@@ -122,8 +122,8 @@ struct XSums {
   }
 };
 
-/// All products of a warpgroup: kCount tiles of 64 columns of the factors from tile `first` on, with
-/// all channels of x. partial: [factors, in] of the block's step.
+/// All products of a warpgroup: kCount tiles of 64 columns of the factors from tile `first` on,
+/// with all channels of x. partial: [factors, in] of the block's step.
 template <class T, class P, int kCount>
 __device__ __forceinline__ void multiply_chunks(const Places<P>& at, const Tiles& chunks, int first, bool adds_x,
                                                 XSums<P>& x_sums, float* partial) {
