@@ -39,21 +39,41 @@ std::unique_ptr<Graph> blocks() {
   return graph;
 }
 
-std::unique_ptr<Network> on(std::unique_ptr<Backend> backend, Precision precision,
-                            StatisticsReducer* reducer = nullptr) {
+/// Two blocks, of which the first adds what is made behind its last convolution and is read before.
+std::unique_ptr<Graph> late_residual() {
+  auto graph = std::make_unique<Graph>();
+  const auto normalised = [&](const std::string& name, ValueId x, int out, int kernel, const BatchNormOptions& norm) {
+    return batch_norm(*graph, name + ".bn", conv2d(*graph, name, x, out, kernel, 1), norm);
+  };
+  const ValueId image = input(*graph, kSize, {0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F});
+  const ValueId x = normalised("stem", image, 64, 3, {.relu = true});
+  const ValueId hidden = normalised("a.2", normalised("a.1", x, 64, 1, {.relu = true}), 64, 3, {.relu = true});
+  const ValueId wide = conv2d(*graph, "a.3", hidden, 256, 1, 1);
+  const ValueId late = normalised("late", x, 256, 1, {});
+  const ValueId beside = normalised("beside", late, 256, 1, {});
+  const ValueId first = batch_norm(*graph, "a.3.bn", wide, {.relu = true, .residual = late});
+  const ValueId again = normalised("b.2", normalised("b.1", first, 64, 1, {.relu = true}), 64, 3, {.relu = true});
+  const ValueId second = normalised("b.3", again, 256, 1, {.relu = true, .residual = first});
+  const ValueId last = normalised("c", second, 256, 1, {.relu = true, .residual = beside});
+  linear(*graph, "fc", global_avg_pool(*graph, "avgpool", last), kClasses, false);
+  return graph;
+}
+
+std::unique_ptr<Network> on(std::unique_ptr<Backend> backend, Precision precision, StatisticsReducer* reducer = nullptr,
+                            std::unique_ptr<Graph> graph = blocks()) {
   const NetworkOptions options{.model = "blocks",
                                .classes = kClasses,
                                .image_size = kSize,
                                .batch = kBatch,
                                .sync_batch_norm = reducer,
                                .precision = precision};
-  return std::make_unique<GraphNetwork>(options, blocks(), std::move(backend));
+  return std::make_unique<GraphNetwork>(options, std::move(graph), std::move(backend));
 }
 
-size_t launches(const std::string& kernel, test::HostKernels kernels) {
+size_t launches(const std::string& kernel, test::HostKernels kernels, std::unique_ptr<Graph> graph = blocks()) {
   test::Tape::Counted counted;
   kernels.counted = [&counted](const auto& now) { counted = now; };
-  const auto network = on(test::make_host_cuda_with(std::move(kernels)), Precision::bf16);
+  const auto network = on(test::make_host_cuda_with(std::move(kernels)), Precision::bf16, nullptr, std::move(graph));
   network->train_step(RandomBatch(kBatch, kSize, kClasses, 9).view(), 1, nullptr);
   return counted[kernel].first;
 }
@@ -100,6 +120,16 @@ TEST(FusedProducts, RoundNoMoreThanOpByOp) {
     EXPECT_LT(fused.statistics, 1.25 * apart.statistics) << precision_name(precision);
     EXPECT_LT(fused.weights, 1.25 * apart.weights) << precision_name(precision);
   }
+}
+
+TEST(FusedProducts, MergeNoBatchNormWhoseResidualIsMadeBehind) {
+  EXPECT_EQ(launches("convolution: gradient of a block", {}, late_residual()), 1U) << "that would be the one";
+  EXPECT_EQ(launches("convolution: weight gradients with a batch norm's", {}, late_residual()), 0U);
+  const RandomBatch batch(kBatch, kSize, kClasses, 12);
+  const auto device = on(test::make_host_cuda(), Precision::fp16, nullptr, late_residual());
+  const auto cpu = on(make_cpu_backend(), Precision::fp32, nullptr, late_residual());
+  for (Network* network : {device.get(), cpu.get()}) network->train_step(batch.view(), 1.0F / kBatch, nullptr);
+  EXPECT_LT(distance(device->gradients(), cpu->gradients()), 0.02);
 }
 
 TEST(FusedProducts, SumOverRanksInTheOrderOfOpByOp) {
