@@ -10,7 +10,7 @@ const alone = ['test/sshd/runs/manyHosts.test.ts', 'test/sshd/setup/unlikeNodes.
 export default defineConfig({
   test: {
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: twoAtATime(all, alone),
   },
