@@ -23,7 +23,7 @@ struct Product {
     return to_string(in) + " from " + std::to_string(out) + ", end " + std::to_string(static_cast<int>(kind));
   }
   /// Whose inputs' products with the gradient are wanted.
-  size_t norms() const { return kind == GradientEndKind::pair ? 2 : kind == GradientEndKind::mask ? 0 : 1; }
+  size_t norms() const { return norms_of(kind); }
   Conv2dParams params(DType stored) const {
     Conv2dParams p;
     p.input = {in, Layout::nhwc, stored};

@@ -48,17 +48,11 @@ class BatchNormStage final : public Stage {
     const auto gradients = planner.take_gradients(y_value_, 2);
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
-    if (merger_ != nullptr) {
-      merger_->plan_merge(planner, dy_);
-      dx_ = dy_;
-      if (planner.wants_gradient(norm_.residual)) planner.give_gradient(norm_.residual, dy_);
-    } else if (norm_.residual < 0) {
-      dx_ = dy_;
-    } else {
-      // dy itself becomes the residual's gradient.
-      dx_ = planner.keep(planner.desc(norm_.x).bytes());
-      if (planner.wants_gradient(norm_.residual)) planner.give_gradient(norm_.residual, dy_);
-    }
+    // dy itself becomes the residual's gradient.
+    const bool dx_is_dy = norm_.residual < 0 || merger_ != nullptr;
+    dx_ = dx_is_dy ? dy_ : planner.keep(planner.desc(norm_.x).bytes());
+    if (merger_ != nullptr) merger_->plan_merge(planner);
+    if (norm_.residual >= 0 && planner.wants_gradient(norm_.residual)) planner.give_gradient(norm_.residual, dy_);
     planner.give_gradient(norm_.x, dx_);
   }
 

@@ -51,12 +51,8 @@ class BatchNormPairStage final : public Stage {
     dy_ = gradients[0];
     if (gradients.size() > 1) more_dy_ = gradients[1];
     const Slot other = planner.keep(planner.desc(norms_[0].x).bytes());
-    if (merger_ != nullptr) {
-      merger_->plan_merge(planner, dy_);
-      dx_ = {dy_, other};
-    } else {
-      dx_ = {other, dy_};
-    }
+    dx_ = merger_ != nullptr ? std::array{dy_, other} : std::array{other, dy_};
+    if (merger_ != nullptr) merger_->plan_merge(planner);
     for (size_t i = 0; i < 2; ++i) planner.give_gradient(norms_.at(i).x, dx_.at(i));
   }
 

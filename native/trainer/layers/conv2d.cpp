@@ -123,16 +123,15 @@ class Conv2dStage final : public Stage, private NormMerger {
   }
 
  private:
-  void plan_merge(Planner& planner, Slot g) override {
-    x_ = planner.activation(x_value_);
-    dy_ = g;
+  void plan_merge(Planner& planner) override {
+    planner.touch(x_);
     pixels_scratch_ = planner.scratch(merge_bytes_.scratch);
     products_ = planner.scratch(merge_bytes_.products);
     merged_ = planner.keep(merge_bytes_.weights);
   }
   /// The batch norm behind has made the gradient of the weights.
   void plan_merged(Planner& planner) {
-    x_ = planner.activation(x_value_);
+    planner.touch(x_);
     dy_ = planner.take_gradients(y_value_, 1)[0];
     planner.touch(*merged_);
     end_ = planner.take_end(x_value_, [this](GradientEndKind) { return op_->merged_sums_rows(); });

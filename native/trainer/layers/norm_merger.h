@@ -10,9 +10,9 @@ namespace trainyard {
 class NormMerger {
  public:
   virtual ~NormMerger() = default;
-  /// By the batch norm's plan_backward(): the merge is made. The gradient at `g` is given to the
-  /// convolution as it is, and stays as it is until the convolution's backward() has run.
-  virtual void plan_merge(Planner& planner, Slot g) = 0;
+  /// By the batch norm's plan_backward(): the merge is made. The batch norm gives the convolution its
+  /// own gradient, which stays as it is until the convolution's backward() has run.
+  virtual void plan_merge(Planner& planner) = 0;
   /// By the batch norm's backward(): what its constants follow from.
   virtual BatchNormOp::Merging multiply_pixels(const Run& run) = 0;
   /// By the batch norm's backward(), once it knows them: the gradient of the weights, and the

@@ -37,7 +37,7 @@ TEST(PixelsCheck, RunsBlocksAgainAndAgainWithAChunkThatIsNotFull) {
   for (const PixelsTiling& tiling : cuda::kPixelsTilings) {
     const auto [shape, processors] = PixelsTrial::of(tiling, false);
     EXPECT_TRUE(tiling.takes(shape, processors));
-    EXPECT_EQ(cuda::pixels_tiling(shape, processors), &tiling);
+    EXPECT_EQ(cuda::find_tiling(cuda::kPixelsTilings, shape, processors), &tiling);
     EXPECT_EQ(tiling.steps(shape, processors), 2U);
     EXPECT_GE(tiling.chunks(shape), 2 * 12U);
     EXPECT_EQ(tiling.chunks(shape) % 2, 1U);

@@ -13,4 +13,16 @@ enum class GradientEndKind {
   mask,   ///< as `block`, where nothing but the sum of g is wanted (MergedNorm)
 };
 
+/// Of how many batch norms' inputs products with the gradient are wanted.
+constexpr unsigned norms_of(GradientEndKind kind) {
+  switch (kind) {
+    case GradientEndKind::mask:
+      return 0;
+    case GradientEndKind::pair:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
 }  // namespace trainyard

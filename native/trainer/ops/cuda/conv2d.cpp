@@ -6,6 +6,7 @@
 #include "trainer/ops/cuda/makers.h"
 #include "trainer/ops/cuda/math/elementwise.h"
 #include "trainer/ops/cuda/math/repack.h"
+#include "trainer/ops/cuda/pointwise_convolution.h"
 #include "trainer/ops/cuda/space_to_depth.h"
 
 namespace trainyard::cuda {
@@ -76,18 +77,21 @@ class CudaConv2d final : public Conv2dOp {
     unpack(scratch, dw);
   }
 
-  MergeBytes merge_bytes() override { return device_.plain_kernels ? MergeBytes{} : plans_->merge_bytes(); }
+  MergeBytes merge_bytes() override {
+    const NormMerging* merging = device_.plain_kernels ? nullptr : plans_->merging();
+    return merging == nullptr ? MergeBytes{} : merging->bytes();
+  }
   void multiply_pixels(const void* x, const void* g, void* scratch, float* products) override {
-    plans_->multiply_pixels(x, g, scratch, products);
+    plans_->merging()->multiply_pixels(x, g, scratch, products);
   }
   void merge_norm(const void* weights, const float* products, const MergedNorm& norm, float* dw,
                   void* merged) override {
-    plans_->merge_norm(weights, products, norm, dw, merged);
+    plans_->merging()->merge(weights, products, norm, dw, merged);
   }
-  unsigned merged_sums_rows() override { return plans_->merged_sums_rows(); }
+  unsigned merged_sums_rows() override { return plans_->merging()->sums_rows(); }
   void backward_data_merged(const void* x, const void* g, const void* merged, const GradientEnd& end,
                             void* dx) override {
-    plans_->backward_data_merged(x, g, merged, end, dx);
+    plans_->merging()->backward_data(x, g, merged, end, dx);
   }
 
   size_t kept_bytes() const override { return plans_->kept_bytes(); }

@@ -26,6 +26,8 @@ struct Product {
   DType result = DType::f32;   ///< of c: fp32, or as the factors
 };
 
+class NormMerging;
+
 /// One convolution over channels-last memory: x [n, h, w, in], weights [out, kernel_h, kernel_w,
 /// in], y [n, h', w', out], all stored as the input is and summed in fp32. Every pointer is 64-byte
 /// aligned.
@@ -48,13 +50,8 @@ class ConvolutionPlans {
   virtual void backward_data_to_end(const void* /*dy*/, const void* /*transposed*/, const GradientEnd& /*end*/,
                                     void* /*g*/) {}
   virtual void backward_weights(const void* x, const void* dy, void* dw, void* scratch) = 0;
-  virtual MergeBytes merge_bytes() { return {}; }
-  virtual void multiply_pixels(const void* /*x*/, const void* /*g*/, void* /*scratch*/, float* /*products*/) {}
-  virtual void merge_norm(const void* /*weights*/, const float* /*products*/, const MergedNorm& /*norm*/, float* /*dw*/,
-                          void* /*merged*/) {}
-  virtual unsigned merged_sums_rows() { return 0; }
-  virtual void backward_data_merged(const void* /*x*/, const void* /*g*/, const void* /*merged*/,
-                                    const GradientEnd& /*end*/, void* /*dx*/) {}
+  /// The merge of the batch norm behind; nullptr: it is not merged.
+  virtual const NormMerging* merging() { return nullptr; }
   virtual size_t kept_bytes() const { return 0; }
   virtual void forward_keeping(const void* x, const void* weights, void* y, void* scratch, void* /*kept*/) {
     forward(x, weights, y, scratch);

@@ -22,6 +22,7 @@ struct PointwiseTiling {
   unsigned most;      ///< of shape.columns
   unsigned partials;  ///< rows of partial sums of a block: one of each warp with its own rows
 
+  bool operator==(const PointwiseTiling&) const = default;
   bool takes(const PointwiseShape& shape, unsigned processors) const {
     return shape.inner == inner && shape.columns % columns == 0 && shape.columns <= most &&
            shape.columns / columns <= processors;
@@ -68,21 +69,20 @@ inline constexpr PointwiseTiling kPairGradientTilings[] = {
 };
 
 /// In `tilings`; what is behind them for a tiling that is not there.
-template <size_t kCount>
-unsigned index_of(const PointwiseTiling (&tilings)[kCount], const PointwiseTiling& tiling) {
+template <class Tiling, size_t kCount>
+unsigned index_of(const Tiling (&tilings)[kCount], const Tiling& tiling) {
   unsigned index = 0;
-  for (const PointwiseTiling& known : tilings) {
-    if (known.inner == tiling.inner && known.columns == tiling.columns) break;
+  for (const Tiling& known : tilings) {
+    if (known == tiling) break;
     ++index;
   }
   return index;
 }
 
 /// The first of `tilings` that takes the product; nullptr where none does.
-template <size_t kCount>
-const PointwiseTiling* find_tiling(const PointwiseTiling (&tilings)[kCount], const PointwiseShape& shape,
-                                   unsigned processors) {
-  for (const PointwiseTiling& tiling : tilings) {
+template <class Tiling, size_t kCount, class Shape = PointwiseShape>
+const Tiling* find_tiling(const Tiling (&tilings)[kCount], const Shape& shape, unsigned processors) {
+  for (const Tiling& tiling : tilings) {
     if (tiling.takes(shape, processors)) return &tiling;
   }
   return nullptr;
@@ -130,8 +130,7 @@ struct PointwiseEnd {
   const float* beta;
   PointwiseMerge merge{};  ///< of `inner` alone
 
-  /// Of whose inputs products with g are wanted.
-  unsigned norms() const { return kind == GradientEndKind::pair ? 2 : kind == GradientEndKind::mask ? 0 : 1; }
+  unsigned norms() const { return norms_of(kind); }
 };
 
 /// tiling: gradient_tiling()'s. g[rows, columns] = a b^T + more where the ReLU passed, else 0,
@@ -159,6 +158,7 @@ struct PixelsTiling {
   unsigned out, in;  ///< the only channels that it is for
   unsigned columns;  ///< of a block: a multiple of 64 that divides out + in
 
+  bool operator==(const PixelsTiling&) const = default;
   bool takes(const PixelsShape& shape, unsigned processors) const {
     return shape.out == out && shape.in == in && across(shape) <= processors;
   }
@@ -176,14 +176,6 @@ struct PixelsTiling {
 };
 
 inline constexpr PixelsTiling kPixelsTilings[] = {{256, 64, 320}, {512, 128, 128}};
-
-/// The first that takes the products; nullptr where none does.
-inline const PixelsTiling* pixels_tiling(const PixelsShape& shape, unsigned processors) {
-  for (const PixelsTiling& tiling : kPixelsTilings) {
-    if (tiling.takes(shape, processors)) return &tiling;
-  }
-  return nullptr;
-}
 
 /// tiling: one of kPixelsTilings. g [rows, out], x [rows, in]. Computes at `partial` [steps(), out
 /// + in + 1, in] in fp32 what the pixels of each step add up to: g^T x, x^T x, and x itself. The

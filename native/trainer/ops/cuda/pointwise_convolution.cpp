@@ -67,26 +67,8 @@ class PointwiseConvolution final : public ConvolutionPlans {
     plans_->backward_weights(x, dy, dw, scratch);
   }
 
-  MergeBytes merge_bytes() override {
-    const NormMerging* known = merging();
-    return known == nullptr ? MergeBytes{} : known->bytes();
-  }
-  void multiply_pixels(const void* x, const void* g, void* scratch, float* products) override {
-    merging()->multiply_pixels(x, g, scratch, products);
-  }
-  void merge_norm(const void* weights, const float* products, const MergedNorm& norm, float* dw,
-                  void* merged) override {
-    merging()->merge(weights, products, norm, dw, merged);
-  }
-  unsigned merged_sums_rows() override { return merging()->sums_rows(); }
-  void backward_data_merged(const void* x, const void* g, const void* merged, const GradientEnd& end,
-                            void* dx) override {
-    merging()->backward_data(x, g, merged, end, dx);
-  }
-
- private:
-  /// nullptr: no batch norm is merged. Decided when it is first asked for.
-  const NormMerging* merging() {
+  /// Decided when it is first asked for.
+  const NormMerging* merging() override {
     if (merging_) return merging_->get();
     merging_.emplace(nullptr);
     const MergeTilings tilings = MergeShapes(shape_).tilings(processors_);
@@ -97,6 +79,7 @@ class PointwiseConvolution final : public ConvolutionPlans {
     return merging_->get();
   }
 
+ private:
   /// Chosen when it is first asked for: a convolution has one kind of end in a network.
   const PointwiseTiling* end(GradientEndKind kind) {
     auto& known = ends_.at(static_cast<size_t>(kind));

@@ -33,14 +33,7 @@ struct MergeShapes {
       : pixels{shape.rows, shape.columns, shape.inner, shape.fp16},
         gradient{shape.rows, shape.inner, shape.columns + shape.inner, shape.fp16} {}
   MergeTilings tilings(unsigned processors) const {
-    return {pixels_tiling(pixels, processors), find_tiling(kMergedGradientTilings, gradient, processors)};
-  }
-  /// Numbers of dx's factors.
-  size_t factors() const { return size_t{pixels.in} * pixels.factors(); }
-  MergeBytes bytes(const MergeTilings& tilings, unsigned processors) const {
-    return {.scratch = tilings.pixels->partial_numbers(pixels, processors) * sizeof(float),
-            .products = size_t{pixels.results()} * pixels.in * sizeof(float),
-            .weights = factors() * sizeof(uint16_t) + pixels.in * sizeof(float)};
+    return {find_tiling(kPixelsTilings, pixels, processors), find_tiling(kMergedGradientTilings, gradient, processors)};
   }
 };
 
@@ -65,7 +58,12 @@ class NormMerging {
   NormMerging(const Launcher& launcher, unsigned processors, const PointwiseShape& shape, const MergeTilings& tilings)
       : launcher_(launcher), processors_(processors), shapes_(shape), tilings_(tilings) {}
 
-  MergeBytes bytes() const { return shapes_.bytes(tilings_, processors_); }
+  MergeBytes bytes() const {
+    const PixelsShape& pixels = shapes_.pixels;
+    return {.scratch = tilings_.pixels->partial_numbers(pixels, processors_) * sizeof(float),
+            .products = size_t{pixels.results()} * pixels.in * sizeof(float),
+            .weights = factors_bytes() + pixels.in * sizeof(float)};
+  }
   unsigned sums_rows() const { return tilings_.gradient->sums_rows(shapes_.gradient, processors_); }
   void multiply_pixels(const void* x, const void* g, void* scratch, float* products) const;
   void merge(const void* weights, const float* products, const MergedNorm& norm, float* dw, void* merged) const;
@@ -79,7 +77,8 @@ class NormMerging {
   const float* bias_of(const void* merged) const {
     return reinterpret_cast<const float*>(static_cast<const std::byte*>(merged) + factors_bytes());
   }
-  size_t factors_bytes() const { return shapes_.factors() * sizeof(uint16_t); }
+  /// Of dx's factors.
+  size_t factors_bytes() const { return size_t{shapes_.pixels.in} * shapes_.pixels.factors() * sizeof(uint16_t); }
 
   const Launcher& launcher_;
   unsigned processors_;

@@ -28,35 +28,31 @@ void* Norm::forward(Side& side, const BatchNormParams& params, const void* x, co
   return f.y;
 }
 
-void* Norm::backward(Side& side, const TensorDesc& desc, void* dy, const void* more_dy, const ChannelSums& sums) {
+BatchNormOp::Backward Norm::of_gradient(void* dy, const ChannelSums& sums) const {
   BatchNormOp::Backward b;
   b.dy = dy;
-  b.more_dy = more_dy;
   b.sums = sums;
-  b.x = f.x;
-  b.y = f.y;
   b.gamma = gamma;
   b.beta = beta;
   b.saved = f.saved;
-  b.dx = side.room(desc);
   b.dgamma = dgamma;
   b.dbeta = dbeta;
   b.scratch = f.scratch;
+  return b;
+}
+
+void* Norm::backward(Side& side, const TensorDesc& desc, void* dy, const void* more_dy, const ChannelSums& sums) {
+  BatchNormOp::Backward b = of_gradient(dy, sums);
+  b.more_dy = more_dy;
+  b.x = f.x;
+  b.y = f.y;
+  b.dx = side.room(desc);
   op->backward(b, {});
   return b.dx;
 }
 
 MergedNorm Norm::backward_merged(void* g, const ChannelSums& sums, const BatchNormOp::Merging& merging) {
-  BatchNormOp::Backward b;
-  b.dy = g;
-  b.sums = sums;
-  b.gamma = gamma;
-  b.beta = beta;
-  b.saved = f.saved;
-  b.dgamma = dgamma;
-  b.dbeta = dbeta;
-  b.scratch = f.scratch;
-  return op->backward_merged(b, merging, {});
+  return op->backward_merged(of_gradient(g, sums), merging, {});
 }
 
 void Norm::read(Side& side, const std::string& of, std::vector<Result>& results) const {

@@ -28,6 +28,9 @@ struct Norm {
   float *gamma, *beta, *mean, *variance, *dgamma, *dbeta;
   std::unique_ptr<BatchNormOp> op;
   BatchNormOp::Forward f;
+
+ private:
+  BatchNormOp::Backward of_gradient(void* dy, const ChannelSums& sums) const;
 };
 
 /// The batch norm at the end of a block and that of its projection, by BatchNormPairOp where the

@@ -44,7 +44,7 @@ struct Ends {
   }
 
   bool adds() const { return asked.kind != GradientEndKind::inner; }
-  size_t norms() const { return asked.kind == GradientEndKind::pair ? 2 : asked.kind == GradientEndKind::mask ? 0 : 1; }
+  size_t norms() const { return norms_of(asked.kind); }
   /// What is added to the product.
   double added(size_t at) const {
     if (asked.merges) return double{bias[at % columns]};

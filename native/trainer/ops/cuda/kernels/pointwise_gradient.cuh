@@ -13,7 +13,7 @@ struct EndOf {
   static constexpr GradientEndKind kKind = kEndKind;
   static constexpr bool kMerges = kMergesInner;
   static constexpr bool kAdds = kKind != GradientEndKind::inner;
-  static constexpr int kNorms = kKind == GradientEndKind::pair ? 2 : kKind == GradientEndKind::mask ? 0 : 1;
+  static constexpr int kNorms = norms_of(kKind);
   static constexpr int kSums = 1 + kNorms;
   static constexpr int kFirstX = kAdds ? 1 : 0;
   static constexpr int kBrought = kFirstX + kNorms;  ///< tensors: the other gradient, then x

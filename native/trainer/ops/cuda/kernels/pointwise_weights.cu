@@ -248,22 +248,12 @@ struct Launch {
   }
 };
 
-/// In kPixelsTilings; what is behind them for a tiling that is not there.
-unsigned index_of(const PixelsTiling& tiling) {
-  unsigned index = 0;
-  for (const PixelsTiling& known : kPixelsTilings) {
-    if (known.out == tiling.out && known.in == tiling.in && known.columns == tiling.columns) break;
-    ++index;
-  }
-  return index;
-}
-
 }  // namespace
 
 void multiply_pixels(const Launcher& launcher, const PixelsTiling& tiling, const PixelsShape& shape,
                      unsigned processors, const void* g, const void* x, float* partial) {
   const Launch launch{launcher, tiling, shape, processors, g, x, partial};
-  switch (index_of(tiling)) {
+  switch (index_of(kPixelsTilings, tiling)) {
     case 0:
       return launch.run<0, 5>();
     case 1:
