@@ -17,7 +17,7 @@ const ConvCase kCases[] = {
     {{2, 16, 9, 7}, 32, 3, 3, 2, 1, 1},  {{1, 32, 5, 5}, 48, 1, 1, 2, 0, 0},  {{3, 20, 6, 5}, 12, 3, 3, 1, 1, 1},
     {{2, 5, 7, 7}, 7, 5, 5, 1, 2, 2},    {{2, 16, 6, 8}, 16, 1, 7, 1, 0, 3},  {{2, 17, 5, 6}, 33, 3, 1, 1, 1, 0},
     {{5, 64, 2, 2}, 64, 3, 3, 1, 1, 1},  {{1, 8, 1, 1}, 8, 1, 1, 1, 0, 0},    {{2, 48, 4, 4}, 16, 3, 3, 2, 0, 0},
-    {{4, 128, 3, 3}, 32, 3, 3, 1, 1, 1},
+    {{4, 128, 3, 3}, 32, 3, 3, 1, 1, 1}, {{3, 64, 2, 2}, 48, 3, 3, 2, 1, 1},
 };
 
 class Conv2d : public ContractTest {
@@ -128,22 +128,25 @@ TEST_P(Conv2d, NeverFallsBackToASlowKernelInResNets) {
                            {64, 128, 1, 2},
                            {256, 512, 3, 2},
                            {512, 512, 3, 1}}) {
-    Conv2dParams p;
-    p.input.shape = {4, step.in, 16, 16};
-    p.out_channels = step.out;
-    p.kernel_h = p.kernel_w = step.kernel;
-    p.stride_h = p.stride_w = step.stride;
-    p.pad_h = p.pad_w = step.kernel / 2;
-    p.input_gradient = step.in != 3;
-    // The layout that flows through a network is the one that its stem gives.
-    Conv2dParams stem = p;
-    stem.input.shape.c = 3;
-    stem.input_gradient = false;
-    stem.input.layout = bench_.backend().input_layout(stem);
-    p.input.layout = step.in == 3 ? stem.input.layout : bench_.backend().make_conv2d(stem)->output().layout;
-    const auto op = bench_.backend().make_conv2d(p);
-    EXPECT_EQ(op->description().find("ref"), std::string::npos)
-        << step.in << " to " << step.out << ": " << op->description();
+    // The last stage of resnet18 has 1 or 2 pixels a row for images of 32 or 64.
+    for (const int side : {1, 2, 4, 16}) {
+      Conv2dParams p;
+      p.input.shape = {4, step.in, side, side};
+      p.out_channels = step.out;
+      p.kernel_h = p.kernel_w = step.kernel;
+      p.stride_h = p.stride_w = step.stride;
+      p.pad_h = p.pad_w = step.kernel / 2;
+      p.input_gradient = step.in != 3;
+      // The layout that flows through a network is the one that its stem gives.
+      Conv2dParams stem = p;
+      stem.input.shape.c = 3;
+      stem.input_gradient = false;
+      stem.input.layout = bench_.backend().input_layout(stem);
+      p.input.layout = step.in == 3 ? stem.input.layout : bench_.backend().make_conv2d(stem)->output().layout;
+      const auto op = bench_.backend().make_conv2d(p);
+      EXPECT_EQ(op->description().find("ref"), std::string::npos)
+          << step.in << " to " << step.out << " of " << side << " pixels a row: " << op->description();
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // and the weights'.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "common/error.h"
 #include "trainer/base/aligned_memory.h"
@@ -51,8 +52,19 @@ struct Choice {
     if (!known) return;
     output = {shape, *layout, dtype};
     if (p.training) {
-      backward_weights = BackwardWeights(engine, kDirect, chosen_x, gradient, chosen_y, strides, dilates, pads, pads,
-                                         forward, attributes);
+      const auto weights_gradient_of = [&](const memory::desc& in, const memory::desc& out, const Forward& hint) {
+        return BackwardWeights(engine, kDirect, in, gradient, out, strides, dilates, pads, pads, hint, attributes);
+      };
+      backward_weights = weights_gradient_of(chosen_x, chosen_y, forward);
+      if (is_slow(backward_weights.impl_info_str()) != 0) {
+        // Without AVX-512, oneDNN 3 has only the reference for blocked images of 1 or 2 pixels a row. A copy
+        // of both tensors in nchw and a product of matrices take about a hundredth of its time.
+        const memory::desc plain_x = memory_desc({p.input.shape, Layout::nchw, dtype});
+        const memory::desc plain_y = memory_desc({shape, Layout::nchw, dtype});
+        const Forward hint(engine, kind, kDirect, plain_x, weights, plain_y, strides, dilates, pads, pads, attributes);
+        const BackwardWeights plain = weights_gradient_of(plain_x, plain_y, hint);
+        if (is_slow(plain.impl_info_str()) == 0) backward_weights = plain;
+      }
       slow += is_slow(backward_weights.impl_info_str());
       if (p.input_gradient) {
         backward_data = BackwardData(engine, kDirect, chosen_x, weights, chosen_y, strides, dilates, pads, pads,
@@ -98,6 +110,8 @@ class DnnlConv2d final : public Conv2dOp {
                                         {DNNL_ARG_DIFF_WEIGHTS, w.diff_weights_desc()},
                                         {DNNL_ARG_SCRATCHPAD, w.scratchpad_desc()}});
     if (packed_gradient_bytes() > 0) unpack_gradient_ = reorder(w.diff_weights_desc(), plain_);
+    if (copy_bytes(f.src_desc(), w.src_desc()) > 0) copy_x_ = reorder(f.src_desc(), w.src_desc());
+    if (copy_bytes(f.dst_desc(), w.diff_dst_desc()) > 0) copy_dy_ = reorder(f.dst_desc(), w.diff_dst_desc());
     if (!choice_.backward_data) return;
     const BackwardData& d = choice_.backward_data;
     backward_data_ = BoundPrimitive(engine_, dnnl::convolution_backward_data(d),
@@ -127,7 +141,9 @@ class DnnlConv2d final : public Conv2dOp {
   }
   size_t backward_weights_scratch_bytes() const override {
     if (!choice_.backward_weights) return 0;
-    return round_up(packed_gradient_bytes()) + choice_.backward_weights.scratchpad_desc().get_size();
+    const BackwardWeights& w = choice_.backward_weights;
+    return round_up(packed_gradient_bytes()) + round_up(copy_bytes(choice_.forward.src_desc(), w.src_desc())) +
+           round_up(copy_bytes(choice_.forward.dst_desc(), w.diff_dst_desc())) + w.scratchpad_desc().get_size();
   }
 
   void pack_forward(const float* weights, void* packed) override { run_reorder(pack_forward_, weights, packed); }
@@ -150,18 +166,31 @@ class DnnlConv2d final : public Conv2dOp {
   }
 
   void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
+    auto* free = static_cast<std::byte*>(scratch);
+    const auto take = [&](size_t bytes) { return std::exchange(free, free + round_up(bytes)); };
+    const BackwardWeights& w = choice_.backward_weights;
     const size_t packed = packed_gradient_bytes();
-    void* blocked = packed > 0 ? scratch : dw;
-    backward_weights_.set(DNNL_ARG_SRC, x);
-    backward_weights_.set(DNNL_ARG_DIFF_DST, dy);
+    void* blocked = packed > 0 ? static_cast<void*>(take(packed)) : dw;
+    const auto copied = [&](BoundPrimitive& copy, const memory::desc& from, const memory::desc& to, const void* data) {
+      const size_t bytes = copy_bytes(from, to);
+      if (bytes == 0) return data;
+      void* there = take(bytes);
+      run_reorder(copy, data, there);
+      return static_cast<const void*>(there);
+    };
+    backward_weights_.set(DNNL_ARG_SRC, copied(copy_x_, choice_.forward.src_desc(), w.src_desc(), x));
+    backward_weights_.set(DNNL_ARG_DIFF_DST, copied(copy_dy_, choice_.forward.dst_desc(), w.diff_dst_desc(), dy));
     backward_weights_.set(DNNL_ARG_DIFF_WEIGHTS, blocked);
-    backward_weights_.set(DNNL_ARG_SCRATCHPAD, static_cast<std::byte*>(scratch) + round_up(packed));
+    backward_weights_.set(DNNL_ARG_SCRATCHPAD, free);
     backward_weights_.run(stream_);
     if (packed > 0) run_reorder(unpack_gradient_, blocked, dw);
   }
 
  private:
-  size_t packed_bytes(const memory::desc& desc) const { return desc == plain_ ? 0 : desc.get_size(); }
+  /// 0 where both are one layout: nothing is copied.
+  static size_t copy_bytes(const memory::desc& from, const memory::desc& to) { return from == to ? 0 : to.get_size(); }
+
+  size_t packed_bytes(const memory::desc& desc) const { return copy_bytes(plain_, desc); }
   size_t packed_gradient_bytes() const {
     return choice_.backward_weights ? packed_bytes(choice_.backward_weights.diff_weights_desc()) : 0;
   }
@@ -189,6 +218,7 @@ class DnnlConv2d final : public Conv2dOp {
   AlignedMemory reorder_scratch_;
   BoundPrimitive forward_, backward_data_, backward_weights_;
   BoundPrimitive pack_forward_, pack_backward_, unpack_gradient_;
+  BoundPrimitive copy_x_, copy_dy_;  // into the layouts of backward_weights_, where those are others
 };
 
 }  // namespace
