@@ -13,6 +13,8 @@ KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
 OPS = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "fused").glob("*.cpp"))]
 # Instructions of Hopper's own, which later GPUs do not have.
 HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"], "pointwise_weights": ["90a"]}
+# Sources that say for what the library was built.
+IDENTIFIED = ("device_backend", "library")
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
 JPEGS = NATIVE / "proof/jpegs"
 
@@ -29,12 +31,12 @@ def sources_digest():
 class Builder:
     """Files whose sources and commands have not changed are not made again."""
 
-    def __init__(self, out, tools, targets):
+    def __init__(self, out, tools, targets, launcher=()):
         self.out, self.tools, self.targets = out, tools, targets
-        self.limit, self.maker = Limit(3600), Maker()
+        self.limit, self.maker = Limit(3600), Maker(launcher)
         self.flags = ["-std=c++20", "-O2", "-fPIC", "-Wall", "-Wextra", f"-I{NATIVE}", '-DTRAINYARD_CUDA_ABI="gpu-proof"']
-        self.flags += [f'-DTRAINYARD_CUDA_KERNELS="{sources_digest()[:12]}"']
-        self.flags += ['-DTRAINYARD_CUDA_TARGETS="' + " ".join(f"sm_{t}" for t in targets) + '"']
+        self.identifiers = [f'-DTRAINYARD_CUDA_KERNELS="{sources_digest()[:12]}"']
+        self.identifiers += ['-DTRAINYARD_CUDA_TARGETS="' + " ".join(f"sm_{t}" for t in targets) + '"']
         self.system = [word for folder in tools["includes"] for word in ("-isystem", str(folder))]
 
     def identity(self):
@@ -89,7 +91,9 @@ class Builder:
 
         def one(source):
             target = folder / (str(source.relative_to(NATIVE)).replace("/", "_") + ".o")
-            self.maker.compile(["g++", *self.flags, *self.system, *more, "-c", source, "-o", target], target, self.limit)
+            # Only where they are used, so that another kernel does not compile everything anew.
+            own = self.identifiers if source.stem in IDENTIFIED else []
+            self.maker.compile(["g++", *self.flags, *own, *self.system, *more, "-c", source, "-o", target], target, self.limit)
             return target
 
         return self.each(one, sources)

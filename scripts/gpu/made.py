@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+import os
 import pathlib
 
 from processes import call, write_whole
 
 
 class Maker:
-    def __init__(self):
-        self.digests = {}
+    def __init__(self, launcher=()):
+        """launcher: words in front of each compiler's command line, such as ccache."""
+        self.launcher, self.digests = [*launcher], {}
 
     def digest(self, path):
         """Of a file, read once; None where there is none."""
@@ -27,19 +29,19 @@ class Maker:
 
         def read():
             rule = headers.read_text().replace("\\\n", " ")
-            return rule.partition(":")[2].split()
+            return [os.path.abspath(word) for word in rule.partition(":")[2].split()]
 
-        self.make([*command, "-MMD", "-MF", headers], target, read, limit)
+        self.make([*command, "-MMD", "-MF", headers], target, read, limit, self.launcher)
 
     def link(self, command, target, inputs, limit):
         self.make(command, target, lambda: inputs, limit)
 
-    def make(self, command, target, inputs, limit):
+    def make(self, command, target, inputs, limit, launcher=()):
         words, stamp = [str(word) for word in command], pathlib.Path(f"{target}.made")
         if self.fresh(words, target, stamp):
             return
         stamp.unlink(missing_ok=True)
-        call(words, limit.left())
+        call([*launcher, *words], limit.left())
         self.digests.pop(str(target), None)
         write_whole(stamp, json.dumps({"command": words, "inputs": {str(file): self.digest(file) for file in inputs()}}))
 

@@ -1,9 +1,10 @@
 """The parts of the proof: what each does, and for how long it may."""
 
 import json
-import shutil
+import os
 
 import recordings
+import sanitizer
 from processes import Failed, NotHere, TimeLimit, call, run
 from tools import ROOT
 
@@ -30,7 +31,9 @@ LIMITS = {
     "out-of-memory": 60,
     "recordings": 90,
     "properties": 30,
-    "sanitizer": 480,
+    "memcheck": 180,
+    "synccheck": 120,
+    "racecheck": 480,
 }
 # What a rehearsal's processor takes of a GPU's time at most.
 SLOWER = {"cuda": 1, "cpu": 5}
@@ -45,7 +48,9 @@ class Parts:
         self.program, self.environment, self.tools = program, environment, tools
 
     def run(self, name, entry, limit):
-        own = {"pytorch": self.pytorch, "recordings": self.recordings, "properties": self.properties, "sanitizer": self.sanitizer}
+        own = {"pytorch": self.pytorch, "recordings": self.recordings, "properties": self.properties}
+        if name in sanitizer.OPTIONS:
+            return self.sanitized(name, entry, limit)
         if name not in own:
             return self.of_program([self.program, name, self.device], entry, limit)
         if self.tools is None:
@@ -55,6 +60,10 @@ class Parts:
     def of_program(self, command, entry, limit, environment=None):
         """What native/proof prints (native/proof/report.h); what it printed before it was stopped counts too."""
         ended = run(command, limit.left(), environment or self.environment)
+        self.read(ended, entry)
+
+    def read(self, ended, entry):
+        """What the program printed, into the entry. Throws as run() says."""
         fields = [line.split("\t") for line in ended.out.splitlines()]
         said = lambda kind: [f[1:] for f in fields if f[0] == kind and len(f) > 1]
         entry["results"] = [dict(zip(("what", "quantity", "error", "bound", "verdict"), f)) for f in said("result") if len(f) == 5]
@@ -111,12 +120,19 @@ class Parts:
         if self.device == "cpu":
             raise NotHere("there is no GPU to ask")
 
-    def sanitizer(self, entry, limit):
-        """The ops once more, under each of compute-sanitizer's tools: memory, races, barriers."""
-        found = shutil.which("compute-sanitizer")
-        if self.device == "cpu" or found is None:
-            raise NotHere("it watches a GPU" if self.device == "cpu" else "compute-sanitizer was not found on PATH")
-        # Who starts the program is a thread of the sanitizer, which may end before it.
-        untied = {name: value for name, value in self.environment.items() if name != "TRAINYARD_PROOF_TIED"}
-        for tool in ("memcheck", "racecheck", "synccheck"):
-            self.of_program([found, "--tool", tool, "--error-exitcode", "9", self.program, "ops", self.device], entry, limit, untied)
+    def sanitized(self, tool, entry, limit):
+        """The ops once more, a tool of compute-sanitizer looking on."""
+        command = sanitizer.command_of(tool, self.device)
+        untied = sanitizer.environment_of(self.environment or os.environ)
+        ended = run([*command, self.program, "ops", self.device], limit.left(), untied)
+        fault = sanitizer.fault_of(ended.out + ended.err)
+        try:
+            self.read(ended, entry)
+        except Failed as failure:
+            # The ops were not watched to their end, which says nothing of them.
+            if fault is not None and not isinstance(failure, TimeLimit):
+                raise NotHere(f"{tool} ended within itself: {fault}") from failure
+            raise
+        finally:
+            if sanitizer.OPTIONS[tool]:
+                entry.setdefault("figures", {})["left out"] = f"kernels with {sanitizer.BY_TMA} in their names, which copy by TMA"

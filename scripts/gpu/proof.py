@@ -74,7 +74,7 @@ class Proof:
 
         def body(entry, limit):
             tools = find_tools()
-            builder = Builder(given.out, tools, given.targets or architectures(given.device))
+            builder = Builder(given.out, tools, given.targets or architectures(given.device), shlex.split(given.launcher))
             self.progress.report["versions"] = versions(tools)
             if not given.rebuild and builder.fresh():
                 entry["figures"] = {"built before": "for " + ", ".join(f"sm_{t}" for t in builder.targets)}
@@ -117,6 +117,7 @@ def read_arguments():
     arguments.add_argument("--report", type=pathlib.Path, metavar="FOLDER", help="write the report there too")
     arguments.add_argument("--targets", nargs="+", metavar="90", help="compute capabilities to build for (default: the GPUs' own)")
     arguments.add_argument("--rebuild", action="store_true", help="build even where everything is as it was")
+    arguments.add_argument("--launcher", default="", help="words in front of each compiler, such as ccache")
     arguments.add_argument("--torch", default=sys.executable, help="a Python with PyTorch and torchvision")
     arguments.add_argument("--program", help="a stand-in for the program that is built: for tests of this script")
     given = arguments.parse_args()

@@ -8,28 +8,35 @@ import { capture, has } from '../lib/shell.mjs';
 const most = '4G';
 
 /**
- * Words for CMake that put ccache in front of the compilers. Paths below this clone count as
- * relative ones, so that clones share their objects. Where ccache is missing and this is root, apt
- * brings it; where apt cannot, the build goes on without.
+ * The words that put ccache in front of a compiler; none where ccache is missing. Paths below this
+ * clone count as relative ones, so that clones share their objects. Where ccache is missing and this
+ * is root, apt brings it; where apt cannot, the build goes on without.
+ * @param {readonly string[]} settings more variables of ccache
  * @returns {string[]}
  */
-export function compilerCacheWords() {
+export function compilerCache(settings = []) {
   if (!has('ccache') && process.getuid?.() === 0 && has('apt-get')) {
     const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
     capture('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'ccache'], options);
   }
-  const settings = has('ccache')
-    ? [
-        'env',
-        `CCACHE_DIR=${join(cache, 'ccache')}`,
-        `CCACHE_BASEDIR=${root}`,
-        'CCACHE_NOHASHDIR=1',
-        // It tells by a compiler's name, and ours is called c++.
-        'CCACHE_COMPILERTYPE=clang',
-        `CCACHE_MAXSIZE=${most}`,
-        'ccache',
-      ]
-    : [];
-  const launcher = settings.join(';');
+  if (!has('ccache')) return [];
+  return [
+    'env',
+    `CCACHE_DIR=${join(cache, 'ccache')}`,
+    `CCACHE_BASEDIR=${root}`,
+    'CCACHE_NOHASHDIR=1',
+    `CCACHE_MAXSIZE=${most}`,
+    ...settings,
+    'ccache',
+  ];
+}
+
+/**
+ * Words for CMake that put ccache in front of the compilers.
+ * @returns {string[]}
+ */
+export function compilerCacheWords() {
+  // It tells by a compiler's name, and ours is called c++.
+  const launcher = compilerCache(['CCACHE_COMPILERTYPE=clang']).join(';');
   return ['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`);
 }

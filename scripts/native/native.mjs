@@ -217,8 +217,8 @@ export async function testNative() {
   step('native: tests');
   configure(...bothLibraries);
   ninja(['all']);
-  // The agent's tests wait for processes and deadlines most of their time.
-  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 2 } });
+  // The agent's tests wait for processes and deadlines nearly all of their time.
+  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 6 } });
   step('native: machine code of the CUDA kernels');
   const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);

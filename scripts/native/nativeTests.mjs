@@ -1,5 +1,5 @@
 // Runs GoogleTest programs and counts what they did.
-import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -101,8 +101,9 @@ async function secondTry(program, report, first, words, env) {
 /**
  * Runs programs of `folder` (every test_* there unless named), one after the other, and returns the
  * sums. Output of a failing program is shown whole. `words` are more arguments, `env` the programs'
- * environment. `shares`: into how many processes at once the tests of a program are divided, for a
- * program that mostly waits.
+ * environment. They get a home folder of their own, so that no login shell reads the user's files.
+ * `shares`: into how many processes at once the tests of a program are divided, for a program that
+ * mostly waits.
  * @param {string} folder
  * @param {{
  *   names?: readonly string[],
@@ -113,8 +114,11 @@ async function secondTry(program, report, first, words, env) {
  * @returns {Promise<Counts>}
  */
 export async function runNativeTests(folder, options = {}) {
-  const { names = allIn(folder), words = [], env = process.env, shares = {} } = options;
+  const { names = allIn(folder), words = [], shares = {} } = options;
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
+  const home = join(reports, 'home');
+  mkdirSync(home);
+  const env = { ...(options.env ?? process.env), HOME: home };
   let sum = none;
   try {
     for (const name of names) {

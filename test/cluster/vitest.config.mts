@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 // hosts, homes, ports and locks of its own.
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/ownHome.ts'],
     include: ['test/cluster/**/*.test.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     maxWorkers: 2,

@@ -9,6 +9,7 @@ const alone = ['test/editor/packages.test.ts', 'test/editor/vsix.test.ts'];
 // file has an editor, folders, ports and nodes of its own.
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/ownHome.ts'],
     testTimeout: 150_000,
     hookTimeout: 120_000,
     projects: twoAtATime(all, alone),

@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 // file at a time, as each loads the machine.
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/ownHome.ts'],
     include: [
       'test/faults/**/*.test.ts',
       'test/cluster/**/*.test.ts',

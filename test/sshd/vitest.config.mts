@@ -9,6 +9,7 @@ const alone = ['test/sshd/runs/manyHosts.test.ts', 'test/sshd/setup/unlikeNodes.
 // homes, ports and locks of its own.
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/ownHome.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

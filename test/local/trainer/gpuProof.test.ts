@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compilerCache } from '../../../scripts/native/compilerCache.mjs';
 import { temporaryFolder } from '../../support/harness.js';
 
 const folder = temporaryFolder('gpu-proof');
@@ -65,7 +66,7 @@ const shown = [
   'out-of-memory',
 ];
 /** What only a GPU, or PyTorch, can show. */
-const hidden = ['kernels', 'pytorch', 'recordings', 'properties', 'sanitizer'];
+const hidden = ['kernels', 'pytorch', 'recordings', 'properties', 'memcheck', 'synccheck', 'racecheck'];
 /**
  * A stand-in for CUPTI, made from NVIDIA's cupti_activity.h of CUDA 13: at each flush two runs of a
  * kernel, 2 ms each, and a copy of 8 MB to the device in 1 ms.
@@ -106,7 +107,7 @@ extern "C" int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t
 
 describe('gpu-proof', () => {
   beforeAll(() => {
-    const built = proof('--parts', 'build');
+    const built = proof('--parts', 'build', '--launcher', compilerCache().join(' '));
     expect(built.status, built.text).toBe(0);
     expect(Object.keys(part('build')?.figures ?? {})).toEqual([
       'libtrainer_cuda.so',

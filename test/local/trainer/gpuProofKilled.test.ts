@@ -120,6 +120,42 @@ it('--minutes starts no part that may not fit, and says how to go on', () => {
   expect(names()).toEqual(['devices', 'ops']);
 });
 
+it('racecheck that ends within itself is not shown, and what a sanitizer finds is a failure', () => {
+  // A stand-in for compute-sanitizer, with the line that the one of CUDA 13.0 ended with on an H200.
+  const looksOn = `#!/bin/sh
+tool=$2 words="$*"
+while [ "$1" != '${file('stand-in')}' ]; do shift; done
+"$@" || exit
+echo "$words" > "$(dirname "$0")/$tool"
+echo ========= COMPUTE-SANITIZER
+[ "$tool" != racecheck ] || { echo '========= Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception'; exit 255; }
+[ "$tool" != synccheck ] || { echo '========= Barrier error detected. Divergent thread(s) in block'; exit 9; }
+`;
+  writeFileSync(file('compute-sanitizer'), looksOn, { mode: 0o755 });
+  const run = (...parts: string[]): ReturnType<typeof spawnSync> =>
+    spawnSync('python3', words('--device', 'cuda', '--parts', ...parts), {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${folder.path}:${process.env['PATH'] ?? ''}` },
+    });
+  const shown = run('memcheck', 'racecheck');
+  expect(shown.status, String(shown.stdout) + String(shown.stderr)).toBe(0);
+  expect(report().parts).toMatchObject([
+    { part: 'memcheck', ok: true, results: [{ what: 'ops', verdict: 'ok' }] },
+    {
+      part: 'racecheck',
+      ok: false,
+      why_not:
+        'racecheck ended within itself: Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception',
+      figures: { 'left out': 'kernels with pointwise_ in their names, which copy by TMA' },
+    },
+  ]);
+  expect(read('memcheck')).toMatch(/^--tool memcheck --error-exitcode 9 \S+\/stand-in ops cuda$/m);
+  expect(read('racecheck')).toContain('--kernel-name-exclude kns=pointwise_ ');
+  expect(run('synccheck').status).toBe(1);
+  const found = report().parts.find(({ part }) => part === 'synccheck');
+  expect(found?.failure).toContain('Barrier error detected');
+});
+
 it('a report of other sources is kept under another name', () => {
   proof('--parts', 'devices');
   writeFileSync(file('gpu-proof.json'), read('gpu-proof.json').replace('none: a stand-in', 'another tree'));

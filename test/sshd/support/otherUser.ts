@@ -2,7 +2,7 @@
 // user that nobody else may enter are shown to his processes alone, in a mount namespace.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { nullLogger } from '../../../src/core/base/log.js';
 import { openLocalAgent } from '../../../src/core/agent/localAgent.js';
@@ -35,7 +35,8 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  */
 function mounts(runtimeDir: string, shown: string): string[] {
   const python = dirname(dirname(realpathSync(join(runtimeDir, 'bin', 'python'))));
-  const home = homedir();
+  // Of the list of users: $HOME is another one here.
+  const home = userInfo().homedir;
   const lines = ['set -e', 'umask 022'];
   for (const entry of ['bin', 'lib']) {
     mkdirSync(join(shown, entry), { recursive: true });
