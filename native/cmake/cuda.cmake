@@ -28,11 +28,14 @@ function(trainyard_cuda_library target)
   # Our zig is another clang than nvcc takes, so only the kernels and their launchers, which use no standard library, go
   # through nvcc and g++. -fmad=false: a product and a sum are fused only where fma is written, as on the host.
   set(objects "")
-  foreach(kernel elementwise batch_norm norm_blocks norm_merge norm_pair norm_pool pointwise pointwise_gradient pointwise_weights pooling pooling_wide repack resize softmax space_to_depth sums update update_wide)
+  foreach(source elementwise repack resize softmax space_to_depth sums update update_wide
+                 norm/batch_norm norm/norm_blocks norm/norm_merge norm/norm_pair norm/norm_pool
+                 pointwise/pointwise pointwise/pointwise_gradient pointwise/pointwise_weights pooling/pooling pooling/pooling_wide)
+    get_filename_component(kernel "${source}" NAME)
     set(object "${CMAKE_CURRENT_BINARY_DIR}/${LIBRARY_TOOLKIT}/${kernel}.o")
     set(said "${LIBRARY_FOLDER}/${kernel}.ptxas")
     set(code ${gencode})
-    if(kernel MATCHES "^pointwise")  # instructions of Hopper's own, which later GPUs do not have
+    if(source MATCHES "^pointwise/")  # instructions of Hopper's own, which later GPUs do not have
       set(code -gencode arch=compute_90a,code=sm_90a)
     endif()
     add_custom_command(
@@ -40,18 +43,18 @@ function(trainyard_cuda_library target)
       COMMAND sh -c "\"$@\" > '${said}' 2>&1 || { cat '${said}' >&2; exit 1; }" sh
               "${LIBRARY_NVCC}" -ccbin ${TRAINYARD_CUDA_HOST_COMPILER} -std=c++20 -O3 -fmad=false --Werror all-warnings
               -Xptxas -v ${code} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra "-I${PROJECT_SOURCE_DIR}" -MD -MF
-              "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${kernel}.cu" -o "${object}"
-      DEPENDS "kernels/${kernel}.cu" DEPFILE "${object}.d" VERBATIM COMMENT "Building CUDA object ${target} ${kernel}")
+              "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}.cu" -o "${object}"
+      DEPENDS "kernels/${source}.cu" DEPFILE "${object}.d" VERBATIM COMMENT "Building CUDA object ${target} ${kernel}")
     list(APPEND objects "${object}")
   endforeach()
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/${LIBRARY_TOOLKIT}")
 
   add_library(${target} SHARED EXCLUDE_FROM_ALL
-    library/library.cpp library/check.cpp library/device_backend.cpp library/device_memory.cpp library/convolution.cpp library/device_time.cpp
-    library/fused_bench.cpp
-    library/engines.cpp
-    library/nccl_api.cpp library/nccl_collectives.cpp library/nvjpeg_api.cpp library/nvjpeg_decoder.cpp library/recording.cpp
-    library/runtime_library.cpp library/side_stream.cpp library/stream_sends.cpp library/uploads.cpp
+    library/check.cpp library/device_backend.cpp library/device_memory.cpp library/device_time.cpp library/fused_bench.cpp library/library.cpp
+    library/cudnn/convolution.cpp library/cudnn/engines.cpp
+    library/loaded/nccl_api.cpp library/loaded/nccl_collectives.cpp library/loaded/nvjpeg_api.cpp library/loaded/nvjpeg_decoder.cpp
+    library/loaded/runtime_library.cpp
+    library/streams/recording.cpp library/streams/side_stream.cpp library/streams/stream_sends.cpp library/streams/uploads.cpp
     ${objects})
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME trainer_cuda LIBRARY_OUTPUT_DIRECTORY "${LIBRARY_FOLDER}"

@@ -9,8 +9,9 @@ from made import Maker
 from processes import Limit, run, write_whole
 from tools import CUDA, NATIVE
 
-KERNELS = sorted(source.stem for source in (CUDA / "kernels").glob("*.cu"))
-OPS = [*sorted(CUDA.glob("*.cpp")), *sorted((CUDA / "fused").glob("*.cpp"))]
+KERNELS = sorted((CUDA / "kernels").rglob("*.cu"))
+LIBRARY = sorted((CUDA / "library").rglob("*.cpp"))
+OPS = sorted(set(CUDA.rglob("*.cpp")) - set(LIBRARY))
 # Instructions of Hopper's own, which later GPUs do not have.
 HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"], "pointwise_weights": ["90a"]}
 # Sources that say for what the library was built.
@@ -105,16 +106,16 @@ class Builder:
             targets = HOPPER_KERNELS.get(name, self.targets)
             return [w for t in targets for w in ("-gencode", f"arch=compute_{t},code=sm_{t}")]
 
-        def one(name):
-            target = folder / f"{name}.o"
-            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code(name), "-Xcompiler",
-                                "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", CUDA / "kernels" / f"{name}.cu", "-o", target], target, self.limit)
+        def one(source):
+            target = folder / f"{source.stem}.o"
+            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code(source.stem), "-Xcompiler",
+                                "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", source, "-o", target], target, self.limit)
             return target
 
         return self.each(one, KERNELS)
 
     def library(self):
-        own = [*OPS, *sorted((CUDA / "library").glob("*.cpp")), NATIVE / "trainer/tensor/tensor_desc.cpp"]
+        own = [*OPS, *LIBRARY, NATIVE / "trainer/tensor/tensor_desc.cpp"]
         objects = self.compile_all("library", own, "-fvisibility=hidden") + self.kernels()
         target, exports = self.out / "libtrainer_cuda.so", CUDA / "library/exports.map"
         self.maker.link(["g++", "-shared", "-o", target, *objects, f"-Wl,--version-script={exports}",

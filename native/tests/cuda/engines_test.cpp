@@ -2,7 +2,7 @@
 // our models there is an engine for each precision that sums in fp32 and gives the same bits every
 // time, and its plan can be made. Those of resnet50 and inception_v3 stand in
 // docs/cudnn-engines.md.
-#include "trainer/ops/cuda/library/engines.h"
+#include "trainer/ops/cuda/library/cudnn/engines.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 #include "tests/cuda/throwing.h"
 #include "trainer/layers/program.h"
 #include "trainer/models/builders.h"
-#include "trainer/ops/cuda/library/convolution.h"
+#include "trainer/ops/cuda/library/cudnn/convolution.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
 namespace trainyard {

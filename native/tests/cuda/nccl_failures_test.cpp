@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/device_memory.h"
-#include "trainer/ops/cuda/library/nccl_collectives.h"
+#include "trainer/ops/cuda/library/loaded/nccl_collectives.h"
 #include "trainer/tensor/dtype.h"
 
 namespace trainyard::cuda {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/cuda/throwing.h"
-#include "trainer/ops/cuda/library/nccl_api.h"
+#include "trainer/ops/cuda/library/loaded/nccl_api.h"
 
 namespace trainyard::cuda {
 namespace {

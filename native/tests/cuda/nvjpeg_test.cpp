@@ -6,7 +6,7 @@
 
 #include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/cuda_release.h"
-#include "trainer/ops/cuda/library/nvjpeg_api.h"
+#include "trainer/ops/cuda/library/loaded/nvjpeg_api.h"
 
 namespace trainyard::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/cuda/throwing.h"
-#include "trainer/ops/cuda/library/nvjpeg_api.h"
+#include "trainer/ops/cuda/library/loaded/nvjpeg_api.h"
 
 #ifdef TRAINYARD_NVJPEG
 #error "this program is to be compiled without nvjpeg.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/models/kernel_numbers.h"
-#include "trainer/ops/cuda/math/norm_forward_blocks.h"
+#include "trainer/ops/cuda/math/norm/norm_forward_blocks.h"
 #include "trainer/ops/cuda/math/repack.h"
 
 namespace trainyard {

@@ -9,9 +9,9 @@
 #include "common/error.h"
 #include "tests/ops/tape.h"
 #include "trainer/base/aligned_memory.h"
+#include "trainer/ops/cuda/convolution/pointwise_convolution.h"
 #include "trainer/ops/cuda/fused/tiling_choice.h"
 #include "trainer/ops/cuda/ops_backend.h"
-#include "trainer/ops/cuda/pointwise_convolution.h"
 #include "trainer/ops/cuda/sends.h"
 
 namespace trainyard::test {

@@ -79,14 +79,14 @@ void blocks(const Launcher& launcher, size_t count, const F& f) {
 }  // namespace trainyard::cuda
 
 // After each() and blocks(), which they instantiate.
-#include "trainer/ops/cuda/kernels/batch_norm_instances.h"
 #include "trainer/ops/cuda/kernels/elementwise_instances.h"
-#include "trainer/ops/cuda/kernels/norm_blocks_instances.h"
-#include "trainer/ops/cuda/kernels/norm_merge_instances.h"
-#include "trainer/ops/cuda/kernels/norm_pair_instances.h"
-#include "trainer/ops/cuda/kernels/norm_pool_instances.h"
-#include "trainer/ops/cuda/kernels/pooling_instances.h"
-#include "trainer/ops/cuda/kernels/pooling_wide_instances.h"
+#include "trainer/ops/cuda/kernels/norm/batch_norm_instances.h"
+#include "trainer/ops/cuda/kernels/norm/norm_blocks_instances.h"
+#include "trainer/ops/cuda/kernels/norm/norm_merge_instances.h"
+#include "trainer/ops/cuda/kernels/norm/norm_pair_instances.h"
+#include "trainer/ops/cuda/kernels/norm/norm_pool_instances.h"
+#include "trainer/ops/cuda/kernels/pooling/pooling_instances.h"
+#include "trainer/ops/cuda/kernels/pooling/pooling_wide_instances.h"
 #include "trainer/ops/cuda/kernels/repack_instances.h"
 #include "trainer/ops/cuda/kernels/resize_instances.h"
 #include "trainer/ops/cuda/kernels/softmax_instances.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tests/ops/tape.h"
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 #include "trainer/tensor/dtype.h"
 
 namespace trainyard::cuda {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "tests/ops/tape.h"
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 #include "trainer/tensor/dtype.h"
 
 namespace trainyard::cuda {

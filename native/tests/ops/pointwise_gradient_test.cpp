@@ -9,7 +9,7 @@
 
 #include "tests/ops/backends.h"
 #include "tests/ops/host_cuda.h"
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 
 namespace trainyard::test {
 namespace {

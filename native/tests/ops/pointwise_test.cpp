@@ -1,5 +1,5 @@
 // Convolutions of one pixel that add up their outputs, and the batch norm that takes these sums.
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 
 #include <gtest/gtest.h>
 

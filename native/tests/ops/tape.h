@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/ops/cuda/convolution/pointwise.h"
 #include "trainer/ops/cuda/launch.h"
-#include "trainer/ops/cuda/pointwise.h"
 #include "trainer/tensor/dtype.h"
 
 namespace trainyard::test {

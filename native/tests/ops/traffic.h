@@ -6,9 +6,9 @@
 #include <typeinfo>
 
 #include "trainer/ops/cuda/math/elementwise.h"
-#include "trainer/ops/cuda/math/norm_merge.h"
-#include "trainer/ops/cuda/math/norm_pair_blocks.h"
-#include "trainer/ops/cuda/math/norm_pool_blocks.h"
+#include "trainer/ops/cuda/math/norm/norm_merge.h"
+#include "trainer/ops/cuda/math/norm/norm_pair_blocks.h"
+#include "trainer/ops/cuda/math/norm/norm_pool_blocks.h"
 #include "trainer/ops/cuda/math/pooling_wide.h"
 #include "trainer/ops/cuda/math/repack.h"
 #include "trainer/ops/cuda/math/softmax.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "tests/ops/fused/measured_gpu.h"
+#include "trainer/ops/cuda/convolution/pointwise_convolution.h"
 #include "trainer/ops/cuda/fused/pointwise_check.h"
-#include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::test {
 namespace {

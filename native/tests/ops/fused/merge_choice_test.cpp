@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/ops/fused/measured_gpu.h"
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 
 namespace trainyard::test {
 namespace {

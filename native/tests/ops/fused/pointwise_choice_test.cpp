@@ -8,9 +8,9 @@
 
 #include "tests/ops/backends.h"
 #include "tests/ops/fused/measured_gpu.h"
+#include "trainer/ops/cuda/convolution/pointwise_convolution.h"
 #include "trainer/ops/cuda/fused/product_trial.h"
 #include "trainer/ops/cuda/fused/tiling_choice.h"
-#include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::test {
 namespace {

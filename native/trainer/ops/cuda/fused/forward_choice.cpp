@@ -3,7 +3,7 @@
 
 #include "trainer/ops/cuda/fused/bench_memory.h"
 #include "trainer/ops/cuda/fused/pointwise_check.h"
-#include "trainer/ops/cuda/norm_steps.h"
+#include "trainer/ops/cuda/norm/norm_steps.h"
 
 namespace trainyard::cuda {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/ops/cuda/library/plan_chooser.h"
+#include "trainer/ops/cuda/library/cudnn/plan_chooser.h"
 
 namespace trainyard::cuda {
 

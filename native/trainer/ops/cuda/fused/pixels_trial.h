@@ -1,6 +1,6 @@
 // The products of pixels on which a tiling is checked.
 #pragma once
-#include "trainer/ops/cuda/pointwise.h"
+#include "trainer/ops/cuda/convolution/pointwise.h"
 
 namespace trainyard::cuda {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
+#include "trainer/ops/cuda/convolution/pointwise.h"
 #include "trainer/ops/cuda/makers.h"
-#include "trainer/ops/cuda/pointwise.h"
 
 namespace trainyard::cuda {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "trainer/ops/cuda/convolution/pointwise.h"
 #include "trainer/ops/cuda/fused/trial_numbers.h"
 #include "trainer/ops/cuda/makers.h"
-#include "trainer/ops/cuda/pointwise.h"
 
 namespace trainyard::cuda {
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <memory>
 
+#include "trainer/ops/cuda/convolution/pointwise_convolution.h"
 #include "trainer/ops/cuda/fused/fused_kernels.h"
-#include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::cuda {
 

@@ -9,7 +9,7 @@
 
 #include "trainer/base/device_jpeg.h"
 #include "trainer/ops/contract/backend.h"
-#include "trainer/ops/cuda/library/plan_chooser.h"
+#include "trainer/ops/cuda/library/cudnn/plan_chooser.h"
 
 namespace trainyard {
 

@@ -6,19 +6,19 @@
 #include <thread>
 #include <utility>
 
+#include "trainer/ops/cuda/convolution/pointwise_convolution.h"
 #include "trainer/ops/cuda/fused/tiling_choice.h"
-#include "trainer/ops/cuda/library/convolution.h"
+#include "trainer/ops/cuda/library/cudnn/convolution.h"
+#include "trainer/ops/cuda/library/cudnn/handles.h"
 #include "trainer/ops/cuda/library/device_memory.h"
 #include "trainer/ops/cuda/library/fused_bench.h"
-#include "trainer/ops/cuda/library/handles.h"
-#include "trainer/ops/cuda/library/nccl_api.h"
-#include "trainer/ops/cuda/library/nccl_collectives.h"
-#include "trainer/ops/cuda/library/recording.h"
-#include "trainer/ops/cuda/library/side_stream.h"
-#include "trainer/ops/cuda/library/stream_sends.h"
-#include "trainer/ops/cuda/library/uploads.h"
+#include "trainer/ops/cuda/library/loaded/nccl_api.h"
+#include "trainer/ops/cuda/library/loaded/nccl_collectives.h"
+#include "trainer/ops/cuda/library/streams/recording.h"
+#include "trainer/ops/cuda/library/streams/side_stream.h"
+#include "trainer/ops/cuda/library/streams/stream_sends.h"
+#include "trainer/ops/cuda/library/streams/uploads.h"
 #include "trainer/ops/cuda/ops_backend.h"
-#include "trainer/ops/cuda/pointwise_convolution.h"
 
 namespace trainyard::cuda {
 

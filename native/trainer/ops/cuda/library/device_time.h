@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "trainer/ops/cuda/library/handles.h"
+#include "trainer/ops/cuda/library/cudnn/handles.h"
 #include "trainer/tensor/dtype.h"
 
 namespace trainyard::cuda {

@@ -6,9 +6,9 @@
 #include "trainer/ops/cuda/library/abi.h"
 #include "trainer/ops/cuda/library/check.h"
 #include "trainer/ops/cuda/library/device_backend.h"
-#include "trainer/ops/cuda/library/nccl_api.h"
-#include "trainer/ops/cuda/library/nvjpeg_api.h"
-#include "trainer/ops/cuda/library/nvjpeg_decoder.h"
+#include "trainer/ops/cuda/library/loaded/nccl_api.h"
+#include "trainer/ops/cuda/library/loaded/nvjpeg_api.h"
+#include "trainer/ops/cuda/library/loaded/nvjpeg_decoder.h"
 
 namespace trainyard::cuda {
 

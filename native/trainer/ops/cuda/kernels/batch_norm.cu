@@ -1,3 +1,0 @@
-#include "trainer/ops/cuda/kernels/each.cuh"
-// After each(), which it instantiates.
-#include "trainer/ops/cuda/kernels/batch_norm_instances.h"

@@ -1,3 +1,0 @@
-#include "trainer/ops/cuda/kernels/blocks.cuh"
-// After blocks(), which it instantiates.
-#include "trainer/ops/cuda/kernels/norm_pool_instances.h"

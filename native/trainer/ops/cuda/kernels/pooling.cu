@@ -1,3 +1,0 @@
-#include "trainer/ops/cuda/kernels/each.cuh"
-// After each(), which it instantiates.
-#include "trainer/ops/cuda/kernels/pooling_instances.h"
