@@ -1,6 +1,5 @@
 # How libtrainer_cuda.so is made, for one CUDA.
 get_filename_component(TRAINYARD_CUDA_KIT "${PROJECT_SOURCE_DIR}/../build/cuda" REALPATH)
-set(TRAINYARD_CUDA_LAUNCHER "" CACHE STRING "words in front of nvcc, such as ccache")
 get_filename_component(TRAINYARD_CUDA12_KIT "${PROJECT_SOURCE_DIR}/../build/cuda12" REALPATH)
 
 # What of NVIDIA a target is compiled and linked with. The runtime is small and linked in; cuBLAS and cuDNN are found by
@@ -42,7 +41,7 @@ function(trainyard_cuda_library target)
     add_custom_command(
       OUTPUT "${object}" "${said}"
       COMMAND sh -c "\"$@\" > '${said}' 2>&1 || { cat '${said}' >&2; exit 1; }" sh
-              ${TRAINYARD_CUDA_LAUNCHER} "${LIBRARY_NVCC}" -ccbin ${TRAINYARD_CUDA_HOST_COMPILER} -std=c++20 -O3 -fmad=false --Werror all-warnings
+              "${LIBRARY_NVCC}" -ccbin ${TRAINYARD_CUDA_HOST_COMPILER} -std=c++20 -O3 -fmad=false --Werror all-warnings
               -Xptxas -v ${code} -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra "-I${PROJECT_SOURCE_DIR}" -MD -MF
               "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/kernels/${source}.cu" -o "${object}"
       DEPENDS "kernels/${source}.cu" DEPFILE "${object}.d" VERBATIM COMMENT "Building CUDA object ${target} ${kernel}")

@@ -41,7 +41,7 @@ class Maker:
         if self.fresh(words, target, stamp):
             return
         stamp.unlink(missing_ok=True)
-        call([*launcher, *words], limit.left())
+        call([*launcher, *words], limit.left(), name=pathlib.Path(words[0]).name)
         self.digests.pop(str(target), None)
         write_whole(stamp, json.dumps({"command": words, "inputs": {str(file): self.digest(file) for file in inputs()}}))
 

@@ -64,9 +64,9 @@ def run(command, seconds, env=None):
     return Ended(process.returncode, out, err)
 
 
-def call(command, seconds=300, env=None):
-    """What a command printed. Throws Failed with its complaint, and TimeLimit."""
-    name = pathlib.Path(str(command[0])).name
+def call(command, seconds=300, env=None, name=None):
+    """What a command printed. Throws Failed with its complaint, and TimeLimit. name: what errors call it."""
+    name = name or pathlib.Path(str(command[0])).name
     ended = run(command, seconds, env)
     text = (ended.out + ended.err).strip()[-4000:]
     if ended.code is None:

@@ -131,9 +131,9 @@ def read_arguments():
 def go_on_command(given, left_out):
     """The command that runs what this call left out."""
     words = ["python3", "scripts/gpu/proof.py", "--device", given.device, "--out", str(given.out), "--continue", "--parts", *left_out]
-    for flag in ("minutes", "limit", "report", "torch", "program"):
+    for flag in ("minutes", "limit", "report", "torch", "program", "launcher"):
         value = getattr(given, flag)
-        if value is not None and (flag != "torch" or value != sys.executable):
+        if value not in (None, "") and (flag != "torch" or value != sys.executable):
             words += [f"--{flag}", str(value) if not isinstance(value, float) else f"{value:g}"]
     return shlex.join(words)
 

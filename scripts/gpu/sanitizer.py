@@ -1,5 +1,6 @@
 """The ops once more, each tool of NVIDIA's compute-sanitizer looking on."""
 
+import re
 import shutil
 
 from processes import NotHere, run
@@ -30,3 +31,9 @@ def environment_of(environment):
 def fault_of(text):
     """The line in which compute-sanitizer says that it failed itself, or None."""
     return next((line.lstrip("= ") for line in text.splitlines() if OWN_FAULT in line), None)
+
+
+def finds(text):
+    """Whether compute-sanitizer had found something before: lines of its own that name a fault of the program."""
+    own = (line.lstrip("= ") for line in text.splitlines() if line.startswith("=========") and OWN_FAULT not in line)
+    return any(re.match(r"(Error|Warning|Race|Potential|Invalid|Barrier|Uninitialized|Program hit)", line) for line in own)

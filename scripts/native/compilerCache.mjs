@@ -38,8 +38,5 @@ export function compilerCache(settings = []) {
 export function compilerCacheWords() {
   // It tells by a compiler's name, and ours is called c++.
   const launcher = compilerCache(['CCACHE_COMPILERTYPE=clang']).join(';');
-  return [
-    ...['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`),
-    `-DTRAINYARD_CUDA_LAUNCHER=${compilerCache().join(';')}`,
-  ];
+  return ['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`);
 }

@@ -1,8 +1,8 @@
 // npm run cuda:audit: what the machine code of the kernels in libtrainer_cuda.so does, without a
 // GPU: all of CUDA 13's build, and Volta's of CUDA 12's. A table of the kernels in which a training
 // step spends its time, and exit code 1 where one does not keep its limits.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../lib/paths.mjs';
 import { capture } from '../lib/shell.mjs';
@@ -117,7 +117,8 @@ function judge(kernel, registers, limits) {
 /**
  * What to read: a library, the folder of the disassembler's programs, and the GPUs whose code is
  * read, all of them where none is named.
- * @typedef {{ library: string, tools: string, archs?: readonly string[] }} Reading
+ * `assembler`: what the assembler calls itself in the .ptxas files beside the library.
+ * @typedef {{ library: string, tools: string, archs?: readonly string[], assembler?: string }} Reading
  */
 
 /**
@@ -140,8 +141,8 @@ export function ownReadings() {
   ensureCudaToolkit();
   const node = join(build, 'native/release/node');
   return [
-    { library: join(node, 'cuda/libtrainer_cuda.so'), tools: join(cudaLink, 'cu13/bin') },
-    { library: join(node, 'cuda12/libtrainer_cuda.so'), tools: ensureDisassembler(), archs: ['sm_70'] },
+    { library: join(node, 'cuda/libtrainer_cuda.so'), tools: join(cudaLink, 'cu13/bin'), assembler: 'ptxas' },
+    { library: join(node, 'cuda12/libtrainer_cuda.so'), tools: ensureDisassembler(), archs: ['sm_70'], assembler: 'ptxas-12' },
   ];
 }
 
@@ -158,6 +159,19 @@ export function audit(readings) {
   return wrong;
 }
 
+/**
+ * Kernels that another CUDA's assembler made: older drivers may not load their code.
+ * @param {Reading} reading
+ * @returns {string[]}
+ */
+function ofAnotherAssembler({ library, assembler }) {
+  if (assembler === undefined) return [];
+  const said = readdirSync(dirname(library)).filter((name) => name.endsWith('.ptxas'));
+  const others = said.filter((name) => !readFileSync(join(dirname(library), name), 'utf8').startsWith(`${assembler} `));
+  const wrong = others.map((name) => `${join(dirname(library), name)}: ${assembler} did not assemble this kernel`);
+  return said.length > 0 ? wrong : [`${dirname(library)} has no .ptxas files, which say who assembled the kernels`];
+}
+
 /** The trainer refuses bf16 on Volta, which has no arithmetic for it. @param {Kernel} kernel */
 const isUsed = ({ name, arch }) => !(arch === 'sm_70' && name.includes('8BFloat16'));
 
@@ -172,6 +186,7 @@ function auditOne(reading) {
   const wrong = kernels
     .filter(({ instructions }) => tally(instructions).local > 0)
     .map(({ name, arch }) => `${name}, ${arch}: it uses local memory`);
+  wrong.push(...ofAnotherAssembler(reading));
   for (const limits of hot) {
     const matching = kernels.filter((kernel) => limits.name.test(kernel.name) && isUsed(kernel));
     if (matching.length === 0) wrong.push(`no kernel ${limits.name} in ${reading.library}`);

@@ -5,11 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Variables of tools that would otherwise look in the home folder, and the place that they have there. */
+/** Variables of tools that would look in the home folder, and the place there. */
 const stays = {
   XDG_CACHE_HOME: '.cache',
   npm_config_cache: '.npm',
   npm_config_userconfig: '.npmrc',
+  PIP_CONFIG_FILE: '.config/pip/pip.conf',
 };
 
 export default function ownHome(): () => void {

@@ -22,8 +22,13 @@ interface Kept {
   spent: number;
   created: number;
   running: { dir: string } | null;
-  candidates: { runs: { run: string }[] }[];
+  candidates: { outcome: string; why: string; runs: { run: string }[] }[];
 }
+/** What is left of runs: paths, and the state of each. */
+const leftRuns = (): string[] =>
+  readdirSync(runs, { recursive: true, encoding: 'utf8' }).map((path) =>
+    path.endsWith('state.json') ? `${path}: ${readFileSync(join(runs, path), 'utf8')}` : path,
+  );
 const runsOf = ({ candidates }: Kept): string[] =>
   candidates.flatMap(({ runs }) => runs.map(({ run }) => run));
 
@@ -67,7 +72,7 @@ it('tries what there is, writes the pages, and saves the winner to the profile',
   expect(readFileSync(join(out, 'bakeoff.md'), 'utf8')).toContain(
     `**Best: ${winner?.['name'] as string}, with`,
   );
-  expect(readdirSync(runs)).toHaveLength(0);
+  expect(leftRuns()).toEqual([]);
   const kept = JSON.parse(readFileSync(profilesFile, 'utf8')) as {
     profiles: { train: Record<string, unknown>; hosts: unknown }[];
   };
@@ -105,9 +110,10 @@ it('goes on where it was ended, with what it measured', async () => {
   expect(again.stderr).toContain(`goes on with ${out}: kept are`);
   const after = kept();
   expect(after.cancelled).toBe(false);
+  expect(after.candidates.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   expect(after.spent).toBeGreaterThan(before.spent);
   expect(runsOf(after)).toEqual(expect.arrayContaining(runsOf(before)));
-  expect(readdirSync(runs)).toHaveLength(0);
+  expect(leftRuns()).toEqual([]);
 });
 
 it('a training has what the profile keeps, but where it says otherwise', async () => {

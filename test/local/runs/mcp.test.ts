@@ -43,8 +43,8 @@ async function connect(flags: string[], answer?: { action: 'accept' | 'decline';
       return go === undefined ? { action } : { action, content: { go } };
     });
   }
-  const { PATH = '', HOME = '' } = process.env; // where the runtime is kept
-  const env = { PATH, HOME, TRAINYARD_HOME: home };
+  const { PATH = '', HOME = '', XDG_CACHE_HOME = '' } = process.env; // the runtime is in the cache
+  const env = { PATH, HOME, XDG_CACHE_HOME, TRAINYARD_HOME: home };
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args: [cli, 'mcp', ...flags], env }),
   );

@@ -128,6 +128,7 @@ while [ "$1" != '${file('stand-in')}' ]; do shift; done
 "$@" || exit
 echo "$words" > "$(dirname "$0")/$tool"
 echo ========= COMPUTE-SANITIZER
+cat "$(dirname "$0")/found"
 [ "$tool" != racecheck ] || { echo '========= Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception'; exit 255; }
 [ "$tool" != synccheck ] || { echo '========= Barrier error detected. Divergent thread(s) in block'; exit 9; }
 `;
@@ -137,6 +138,7 @@ echo ========= COMPUTE-SANITIZER
       encoding: 'utf8',
       env: { ...process.env, PATH: `${folder.path}:${process.env['PATH'] ?? ''}` },
     });
+  writeFileSync(file('found'), '');
   const shown = run('memcheck', 'racecheck');
   expect(shown.status, String(shown.stdout) + String(shown.stderr)).toBe(0);
   expect(report().parts).toMatchObject([
@@ -154,6 +156,10 @@ echo ========= COMPUTE-SANITIZER
   expect(run('synccheck').status).toBe(1);
   const found = report().parts.find(({ part }) => part === 'synccheck');
   expect(found?.failure).toContain('Barrier error detected');
+  // What was found before the end within the tool counts.
+  writeFileSync(file('found'), '========= Race reported between Write access and Read access\n');
+  expect(run('racecheck').status).toBe(1);
+  expect(report().parts.find(({ part }) => part === 'racecheck')?.failure).toContain('Race reported');
 });
 
 it('a report of other sources is kept under another name', () => {

@@ -1,11 +1,13 @@
 // Convolutions by oneDNN. Activations keep the layout of the op before; oneDNN picks the output's
 // and the weights'.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "common/error.h"
 #include "trainer/base/aligned_memory.h"
+#include "trainer/ops/cpu/columns_gradient.h"
 #include "trainer/ops/cpu/dnnl_support.h"
 #include "trainer/ops/cpu/makers.h"
 
@@ -52,19 +54,8 @@ struct Choice {
     if (!known) return;
     output = {shape, *layout, dtype};
     if (p.training) {
-      const auto weights_gradient_of = [&](const memory::desc& in, const memory::desc& out, const Forward& hint) {
-        return BackwardWeights(engine, kDirect, in, gradient, out, strides, dilates, pads, pads, hint, attributes);
-      };
-      backward_weights = weights_gradient_of(chosen_x, chosen_y, forward);
-      if (is_slow(backward_weights.impl_info_str()) != 0) {
-        // Without AVX-512, oneDNN 3 has only the reference for blocked images of 1 or 2 pixels a row. A copy
-        // of both tensors in nchw and a product of matrices take about a hundredth of its time.
-        const memory::desc plain_x = memory_desc({p.input.shape, Layout::nchw, dtype});
-        const memory::desc plain_y = memory_desc({shape, Layout::nchw, dtype});
-        const Forward hint(engine, kind, kDirect, plain_x, weights, plain_y, strides, dilates, pads, pads, attributes);
-        const BackwardWeights plain = weights_gradient_of(plain_x, plain_y, hint);
-        if (is_slow(plain.impl_info_str()) == 0) backward_weights = plain;
-      }
+      backward_weights = BackwardWeights(engine, kDirect, chosen_x, gradient, chosen_y, strides, dilates, pads, pads,
+                                         forward, attributes);
       slow += is_slow(backward_weights.impl_info_str());
       if (p.input_gradient) {
         backward_data = BackwardData(engine, kDirect, chosen_x, weights, chosen_y, strides, dilates, pads, pads,
@@ -94,7 +85,9 @@ class DnnlConv2d final : public Conv2dOp {
         stream_(engine_),
         choice_(choose(engine_, params)),
         plain_({params.out_channels, params.input.shape.c, params.kernel_h, params.kernel_w}, memory::data_type::f32,
-               memory::format_tag::oihw) {
+               memory::format_tag::oihw),
+        plain_x_(memory_desc({params.input.shape, Layout::nchw, params.input.dtype})),
+        plain_dy_(memory_desc({params.output_shape(), Layout::nhwc, params.input.dtype})) {
     const Forward& f = choice_.forward;
     forward_ = BoundPrimitive(engine_, dnnl::convolution_forward(f),
                               {{DNNL_ARG_SRC, f.src_desc()},
@@ -103,15 +96,7 @@ class DnnlConv2d final : public Conv2dOp {
                                {DNNL_ARG_SCRATCHPAD, f.scratchpad_desc()}});
     if (forward_weights_bytes() > 0) pack_forward_ = reorder(plain_, f.weights_desc());
     if (!params.training) return;
-    const BackwardWeights& w = choice_.backward_weights;
-    backward_weights_ = BoundPrimitive(engine_, dnnl::convolution_backward_weights(w),
-                                       {{DNNL_ARG_SRC, w.src_desc()},
-                                        {DNNL_ARG_DIFF_DST, w.diff_dst_desc()},
-                                        {DNNL_ARG_DIFF_WEIGHTS, w.diff_weights_desc()},
-                                        {DNNL_ARG_SCRATCHPAD, w.scratchpad_desc()}});
-    if (packed_gradient_bytes() > 0) unpack_gradient_ = reorder(w.diff_weights_desc(), plain_);
-    if (copy_bytes(f.src_desc(), w.src_desc()) > 0) copy_x_ = reorder(f.src_desc(), w.src_desc());
-    if (copy_bytes(f.dst_desc(), w.diff_dst_desc()) > 0) copy_dy_ = reorder(f.dst_desc(), w.diff_dst_desc());
+    bind_backward_weights(params);
     if (!choice_.backward_data) return;
     const BackwardData& d = choice_.backward_data;
     backward_data_ = BoundPrimitive(engine_, dnnl::convolution_backward_data(d),
@@ -127,7 +112,8 @@ class DnnlConv2d final : public Conv2dOp {
   std::string description() const override {
     std::string text = choice_.forward.impl_info_str();
     text += std::string(", data ") + (choice_.backward_data ? choice_.backward_data.impl_info_str() : "none");
-    text += std::string(", weights ") + (choice_.backward_weights ? choice_.backward_weights.impl_info_str() : "none");
+    const char* weights = choice_.backward_weights ? choice_.backward_weights.impl_info_str() : "none";
+    text += std::string(", weights ") + (columns_ ? "products of columns" : weights);
     return text;
   }
 
@@ -140,10 +126,9 @@ class DnnlConv2d final : public Conv2dOp {
     return choice_.backward_data ? choice_.backward_data.scratchpad_desc().get_size() : 0;
   }
   size_t backward_weights_scratch_bytes() const override {
+    if (columns_) return round_up(x_copy_bytes()) + round_up(dy_copy_bytes()) + columns_->columns_bytes();
     if (!choice_.backward_weights) return 0;
-    const BackwardWeights& w = choice_.backward_weights;
-    return round_up(packed_gradient_bytes()) + round_up(copy_bytes(choice_.forward.src_desc(), w.src_desc())) +
-           round_up(copy_bytes(choice_.forward.dst_desc(), w.diff_dst_desc())) + w.scratchpad_desc().get_size();
+    return round_up(packed_gradient_bytes()) + choice_.backward_weights.scratchpad_desc().get_size();
   }
 
   void pack_forward(const float* weights, void* packed) override { run_reorder(pack_forward_, weights, packed); }
@@ -166,29 +151,51 @@ class DnnlConv2d final : public Conv2dOp {
   }
 
   void backward_weights(const void* x, const void* dy, float* dw, void* scratch) override {
-    auto* free = static_cast<std::byte*>(scratch);
-    const auto take = [&](size_t bytes) { return std::exchange(free, free + round_up(bytes)); };
-    const BackwardWeights& w = choice_.backward_weights;
+    if (columns_) return products_of_columns(x, dy, dw, static_cast<std::byte*>(scratch));
     const size_t packed = packed_gradient_bytes();
-    void* blocked = packed > 0 ? static_cast<void*>(take(packed)) : dw;
-    const auto copied = [&](BoundPrimitive& copy, const memory::desc& from, const memory::desc& to, const void* data) {
-      const size_t bytes = copy_bytes(from, to);
-      if (bytes == 0) return data;
-      void* there = take(bytes);
-      run_reorder(copy, data, there);
-      return static_cast<const void*>(there);
-    };
-    backward_weights_.set(DNNL_ARG_SRC, copied(copy_x_, choice_.forward.src_desc(), w.src_desc(), x));
-    backward_weights_.set(DNNL_ARG_DIFF_DST, copied(copy_dy_, choice_.forward.dst_desc(), w.diff_dst_desc(), dy));
+    void* blocked = packed > 0 ? scratch : dw;
+    backward_weights_.set(DNNL_ARG_SRC, x);
+    backward_weights_.set(DNNL_ARG_DIFF_DST, dy);
     backward_weights_.set(DNNL_ARG_DIFF_WEIGHTS, blocked);
-    backward_weights_.set(DNNL_ARG_SCRATCHPAD, free);
+    backward_weights_.set(DNNL_ARG_SCRATCHPAD, static_cast<std::byte*>(scratch) + round_up(packed));
     backward_weights_.run(stream_);
     if (packed > 0) run_reorder(unpack_gradient_, blocked, dw);
   }
 
  private:
+  void bind_backward_weights(const Conv2dParams& params) {
+    const BackwardWeights& w = choice_.backward_weights;
+    // Without AVX-512, oneDNN 3 has only its reference where a row of an image has 1 or 2 pixels.
+    if (Choice::is_slow(w.impl_info_str()) != 0 && params.input.dtype == DType::f32) {
+      columns_.emplace(params);
+      if (x_copy_bytes() > 0) copy_x_ = reorder(choice_.forward.src_desc(), plain_x_);
+      if (dy_copy_bytes() > 0) copy_dy_ = reorder(choice_.forward.dst_desc(), plain_dy_);
+      return;
+    }
+    backward_weights_ = BoundPrimitive(engine_, dnnl::convolution_backward_weights(w),
+                                       {{DNNL_ARG_SRC, w.src_desc()},
+                                        {DNNL_ARG_DIFF_DST, w.diff_dst_desc()},
+                                        {DNNL_ARG_DIFF_WEIGHTS, w.diff_weights_desc()},
+                                        {DNNL_ARG_SCRATCHPAD, w.scratchpad_desc()}});
+    if (packed_gradient_bytes() > 0) unpack_gradient_ = reorder(w.diff_weights_desc(), plain_);
+  }
+
+  void products_of_columns(const void* x, const void* dy, float* dw, std::byte* scratch) {
+    if (x_copy_bytes() > 0) {
+      run_reorder(copy_x_, x, scratch);
+      x = std::exchange(scratch, scratch + round_up(x_copy_bytes()));
+    }
+    if (dy_copy_bytes() > 0) {
+      run_reorder(copy_dy_, dy, scratch);
+      dy = std::exchange(scratch, scratch + round_up(dy_copy_bytes()));
+    }
+    columns_->run(static_cast<const float*>(x), static_cast<const float*>(dy), dw, reinterpret_cast<float*>(scratch));
+  }
+
   /// 0 where both are one layout: nothing is copied.
   static size_t copy_bytes(const memory::desc& from, const memory::desc& to) { return from == to ? 0 : to.get_size(); }
+  size_t x_copy_bytes() const { return copy_bytes(choice_.forward.src_desc(), plain_x_); }
+  size_t dy_copy_bytes() const { return copy_bytes(choice_.forward.dst_desc(), plain_dy_); }
 
   size_t packed_bytes(const memory::desc& desc) const { return copy_bytes(plain_, desc); }
   size_t packed_gradient_bytes() const {
@@ -214,11 +221,13 @@ class DnnlConv2d final : public Conv2dOp {
   dnnl::engine engine_;
   dnnl::stream stream_;
   Choice choice_;
-  memory::desc plain_;  // [out, in, kernel_h, kernel_w]
+  memory::desc plain_;               // [out, in, kernel_h, kernel_w]
+  memory::desc plain_x_, plain_dy_;  // what columns_ reads
   AlignedMemory reorder_scratch_;
   BoundPrimitive forward_, backward_data_, backward_weights_;
   BoundPrimitive pack_forward_, pack_backward_, unpack_gradient_;
-  BoundPrimitive copy_x_, copy_dy_;  // into the layouts of backward_weights_, where those are others
+  std::optional<ColumnsGradient> columns_;  // in place of backward_weights_
+  BoundPrimitive copy_x_, copy_dy_;         // for columns_
 };
 
 }  // namespace

@@ -3,23 +3,13 @@
 #include <future>
 #include <vector>
 
-#include "common/error.h"
-#include "oneapi/dnnl/dnnl.h"
 #include "trainer/base/parallel.h"
 #include "trainer/ops/cpu/makers.h"
+#include "trainer/ops/cpu/matrix_product.h"
 
 namespace trainyard::cpu {
 
 namespace {
-
-/// c[m, n] = op(a) op(b), row-major; transposed operands are stored as [k, m] and [n, k].
-void multiply(bool transpose_a, bool transpose_b, int m, int n, int k, const float* a, const float* b, float* c) {
-  const dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0F, a,
-                                          transpose_a ? m : k, b, transpose_b ? k : n, 0.0F, c, n);
-  if (status != dnnl_success) {
-    throw Error(Exit::internal, "oneDNN refused a matrix product (status " + std::to_string(status) + "). Report it.");
-  }
-}
 
 /// oneDNN makes all kernels of its matrix product at a process's first call that is worth one, on
 /// one thread in about a tenth of a second.
@@ -28,7 +18,7 @@ void make_kernels() {
   constexpr int kSide = 64;
   const std::vector<float> factor(size_t{kSide} * kSide, 1.0F);
   std::vector<float> product(factor.size());
-  multiply(false, false, kSide, kSide, kSide, factor.data(), factor.data(), product.data());
+  multiply({}, kSide, kSide, kSide, factor.data(), factor.data(), product.data());
 }
 
 /// They are being made, once for all layers.
@@ -49,7 +39,7 @@ class DnnlLinear final : public LinearOp {
   void forward(const void* x, const float* weights, const float* bias, void* y) override {
     kernels_.get();
     auto* out = static_cast<float*>(y);
-    multiply(false, true, p_.batch, p_.out, p_.in, static_cast<const float*>(x), weights, out);
+    multiply({.transpose_b = true}, p_.batch, p_.out, p_.in, static_cast<const float*>(x), weights, out);
     for (int n = 0; n < p_.batch; ++n) {
       float* row = out + size_t(n) * p_.out;
       for (int c = 0; c < p_.out; ++c) row[c] += bias[c];
@@ -67,12 +57,12 @@ class DnnlLinear final : public LinearOp {
   }
 
   void backward_data(const void* dy, const float* weights, void* dx) override {
-    multiply(false, false, p_.batch, p_.in, p_.out, static_cast<const float*>(dy), weights, static_cast<float*>(dx));
+    multiply({}, p_.batch, p_.in, p_.out, static_cast<const float*>(dy), weights, static_cast<float*>(dx));
   }
 
   void backward_weights(const void* x, const void* dy, float* dw, float* db) override {
     const auto* gradient = static_cast<const float*>(dy);
-    multiply(true, false, p_.out, p_.in, p_.batch, gradient, static_cast<const float*>(x), dw);
+    multiply({.transpose_a = true}, p_.out, p_.in, p_.batch, gradient, static_cast<const float*>(x), dw);
     for (int c = 0; c < p_.out; ++c) {
       double sum = 0;
       for (int n = 0; n < p_.batch; ++n) sum += gradient[size_t(n) * p_.out + c];
