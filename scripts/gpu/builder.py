@@ -12,8 +12,8 @@ from tools import CUDA, NATIVE
 KERNELS = sorted((CUDA / "kernels").rglob("*.cu"))
 LIBRARY = sorted((CUDA / "library").rglob("*.cpp"))
 OPS = sorted(set(CUDA.rglob("*.cpp")) - set(LIBRARY))
-# Instructions of Hopper's own, which later GPUs do not have.
-HOPPER_KERNELS = {"pointwise": ["90a"], "pointwise_gradient": ["90a"], "pointwise_weights": ["90a"]}
+# The folder of kernels with instructions of Hopper's own, which later GPUs do not have.
+HOPPER_FOLDER = "pointwise"
 # Sources that say for what the library was built.
 IDENTIFIED = ("device_backend", "library")
 PRODUCTS = ("libtrainer_cuda.so", "libreference.so", "proof")
@@ -102,13 +102,14 @@ class Builder:
     def kernels(self):
         folder = self.out / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
-        def code(name):
-            targets = HOPPER_KERNELS.get(name, self.targets)
+
+        def code(source):
+            targets = ["90a"] if source.parent.name == HOPPER_FOLDER else self.targets
             return [w for t in targets for w in ("-gencode", f"arch=compute_{t},code=sm_{t}")]
 
         def one(source):
             target = folder / f"{source.stem}.o"
-            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code(source.stem), "-Xcompiler",
+            self.maker.compile([self.tools["nvcc"], "-std=c++20", "-O3", "-fmad=false", "--Werror", "all-warnings", *code(source), "-Xcompiler",
                                 "-fPIC,-fvisibility=hidden", f"-I{NATIVE}", "-c", source, "-o", target], target, self.limit)
             return target
 

@@ -68,7 +68,7 @@ class Parts:
         fields = [line.split("\t") for line in ended.out.splitlines()]
         said = lambda kind: [f[1:] for f in fields if f[0] == kind and len(f) > 1]
         entry["results"] = [dict(zip(("what", "quantity", "error", "bound", "verdict"), f)) for f in said("result") if len(f) == 5]
-        entry["figures"] = {f[0]: f[1] for f in said("figure") if len(f) == 2}
+        entry.setdefault("figures", {}).update({f[0]: f[1] for f in said("figure") if len(f) == 2})
         wrong = [f"{r['what']}, {r['quantity']}: {r['error']} (bound {r['bound']})" for r in entry["results"] if r["verdict"] != "ok"]
         if ended.code is None:
             raise TimeLimit("\n".join(wrong) or f"until then it printed: {ended.out[-1000:]}{ended.err[-1000:]}")
@@ -125,16 +125,12 @@ class Parts:
         """The ops once more, a tool of compute-sanitizer looking on."""
         command = sanitizer.command_of(tool, self.device)
         untied = sanitizer.environment_of(self.environment or os.environ)
+        if sanitizer.OPTIONS[tool]:
+            entry["figures"] = {"left out": f"kernels with {sanitizer.BY_TMA} in their names, which copy by TMA"}
         ended = run([*command, self.program, "ops", self.device], limit.left(), untied)
         fault = sanitizer.fault_of(ended.out + ended.err)
         # The ops were not watched to their end, which says nothing of them. What was found until then is a failure.
         broke_off = fault is not None and ended.code is not None and not sanitizer.finds(ended.out + ended.err)
-        if broke_off:
-            ended = dataclasses.replace(ended, code=0)
-        try:
-            self.read(ended, entry)
-        finally:
-            if sanitizer.OPTIONS[tool]:
-                entry.setdefault("figures", {})["left out"] = f"kernels with {sanitizer.BY_TMA} in their names, which copy by TMA"
+        self.read(dataclasses.replace(ended, code=0) if broke_off else ended, entry)
         if broke_off:
             raise NotHere(f"{tool} ended within itself: {fault}")

@@ -1,6 +1,7 @@
 // npm run cuda:audit: what the machine code of the kernels in libtrainer_cuda.so does, without a
 // GPU: all of CUDA 13's build, and Volta's of CUDA 12's. A table of the kernels in which a training
-// step spends its time, and exit code 1 where one does not keep its limits.
+// step spends its time, and exit code 1 where one does not keep its limits, or where another CUDA's
+// assembler made a kernel.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -166,10 +167,11 @@ export function audit(readings) {
  */
 function ofAnotherAssembler({ library, assembler }) {
   if (assembler === undefined) return [];
-  const said = readdirSync(dirname(library)).filter((name) => name.endsWith('.ptxas'));
-  const others = said.filter((name) => !readFileSync(join(dirname(library), name), 'utf8').startsWith(`${assembler} `));
-  const wrong = others.map((name) => `${join(dirname(library), name)}: ${assembler} did not assemble this kernel`);
-  return said.length > 0 ? wrong : [`${dirname(library)} has no .ptxas files, which say who assembled the kernels`];
+  const folder = dirname(library);
+  const said = readdirSync(folder).filter((name) => name.endsWith('.ptxas')).map((name) => join(folder, name));
+  if (said.length === 0) return [`${folder} has no .ptxas files, which say who assembled the kernels`];
+  const others = said.filter((file) => !readFileSync(file, 'utf8').startsWith(`${assembler} `));
+  return others.map((file) => `${file}: ${assembler} did not assemble this kernel`);
 }
 
 /** The trainer refuses bf16 on Volta, which has no arithmetic for it. @param {Kernel} kernel */

@@ -129,7 +129,7 @@ while [ "$1" != '${file('stand-in')}' ]; do shift; done
 echo "$words" > "$(dirname "$0")/$tool"
 echo ========= COMPUTE-SANITIZER
 cat "$(dirname "$0")/found"
-[ "$tool" != racecheck ] || { echo '========= Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception'; exit 255; }
+[ "$tool" != racecheck ] || { echo '========= Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception'; echo "========= Error: process didn't terminate successfully"; exit 255; }
 [ "$tool" != synccheck ] || { echo '========= Barrier error detected. Divergent thread(s) in block'; exit 9; }
 `;
   writeFileSync(file('compute-sanitizer'), looksOn, { mode: 0o755 });
