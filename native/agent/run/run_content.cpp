@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 52> kFiles{"run.json",
+constexpr std::array<std::string_view, 54> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -71,6 +71,8 @@ constexpr std::array<std::string_view, 52> kFiles{"run.json",
                                                   "checkpoints/step-#/state.json",
                                                   "checkpoints/step-#/manifest.json",
                                                   "checkpoints/.tmp-step-#/*",
+                                                  "checkpoints/.tmp-removed-step-#/*",
+                                                  "checkpoints/.tmp-removed-.old-step-#/*",
                                                   "checkpoints/.old-step-#/model.safetensors",
                                                   "checkpoints/.old-step-#/optimizer.safetensors",
                                                   "checkpoints/.old-step-#/state.json",

@@ -18,7 +18,9 @@ TEST(RunContent, IsWhatTheContractNames) {
        {"run.json", "about.json", "state.json.tmp-123", "logs/rank-12.log", "gpus/gpu1.local.jsonl",
         "train/events.out.tfevents.1.host", "exits/gen-1-rank-0.json", "processes/gen-2-command.json",
         "processes/gen-2-ended", "heartbeats/eval", "nodes/gpu2/join.state.json", "nodes/gpu2/not-joined.json",
-        "checkpoints/step-00000120/manifest.json", "checkpoints/.tmp-step-00000120/x"}) {
+        "checkpoints/step-00000120/manifest.json", "checkpoints/.tmp-step-00000120/x",
+        "checkpoints/.tmp-removed-step-00000040/model.safetensors",
+        "checkpoints/.tmp-removed-.old-step-00000040/state.json"}) {
     EXPECT_TRUE(is_run_file(ours)) << ours;
   }
   for (const char* theirs : {"notes.txt", "run.json.bak", "logs/rank-x.log", "logs/mine.log", "train/a.jpg",
@@ -31,6 +33,8 @@ TEST(RunContent, IsWhatTheContractNames) {
 TEST_F(DeleteTest, AFolderOfOnesOwnKeepsEverythingThatIsNotTheRuns) {
   const std::string project = folder_.file("project");
   fs::create_directories(project + "/checkpoints/step-00000007");
+  // A trainer that is killed while it removes a checkpoint leaves this.
+  fs::create_directories(project + "/checkpoints/.tmp-removed-step-00000003");
   fs::create_directories(project + "/data");
   fs::create_directories(folder_.file("away"));
   for (const char* name : {"notes.txt", "data/a.jpg", "checkpoints/best.pt"}) write_file(project + "/" + name, name);
@@ -51,6 +55,7 @@ TEST_F(DeleteTest, AFolderOfOnesOwnKeepsEverythingThatIsNotTheRuns) {
   EXPECT_EQ(left, (std::vector<std::string>{"checkpoints", "data", "notes.txt", "out.txt", "train"}));
   EXPECT_EQ(text(project + "/checkpoints/best.pt"), "checkpoints/best.pt");
   EXPECT_FALSE(fs::exists(project + "/checkpoints/step-00000007"));
+  EXPECT_FALSE(fs::exists(project + "/checkpoints/.tmp-removed-step-00000003"));
   EXPECT_TRUE(fs::exists(folder_.file("away/events.out.tfevents.1")));
 }
 
