@@ -1,6 +1,6 @@
 #include "common/record_frame.h"
 
-#include "common/crc32c.h"
+#include "common/hash/crc32c.h"
 
 namespace trainyard {
 

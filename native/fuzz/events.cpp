@@ -1,6 +1,6 @@
 // Event files for TensorBoard: nothing here reads them, so any tag and any text is written, and
 // what was written is read back by the wire format's own reader.
-#include "common/crc32c.h"
+#include "common/hash/crc32c.h"
 #include "common/record_frame.h"
 #include "fuzz/target.h"
 #include "trainer/data/images/image.h"

@@ -2,9 +2,9 @@
 // loss.
 #include <algorithm>
 
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "common/error.h"
-#include "common/sha256.h"
+#include "common/hash/sha256.h"
 #include "fuzz/target.h"
 
 namespace trainyard::fuzz {

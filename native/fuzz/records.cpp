@@ -4,7 +4,7 @@
 #include "fuzz/target.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
-#include "trainer/data/records/shard_scan.h"
+#include "trainer/data/records/shards/shard_scan.h"
 
 namespace trainyard::fuzz {
 

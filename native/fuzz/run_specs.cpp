@@ -1,7 +1,7 @@
 // run.json and the spec of run.start: they come from a client, and lie in a folder that a person
 // may edit.
-#include "agent/run/run_folder.h"
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/run_spec.h"
 #include "fuzz/target.h"
 
 namespace trainyard::fuzz {

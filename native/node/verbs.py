@@ -182,9 +182,19 @@ def answer(known, request):
     except Refused as error:
         say({"error": {"what": error.what, "hint": error.hint, "remedy": error.remedy}})
     except OSError as error:
-        say({"error": {"what": reason(error), "hint": "Check this node's disk and permissions"}})
+        say({"error": {"what": reason(error), "hint": hint_of(error, request)}})
     except Exception as error:
         say({"error": {"what": "%s failed: %s" % (op, defect(error)), "hint": REPORT}})
+
+
+def hint_of(error, request):
+    """A path that is not there may have been given so."""
+    given = request.get("params", {}).values()
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        path = os.path.realpath(error.filename)
+        if any(isinstance(one, str) and os.path.realpath(os.path.expanduser(one)) == path for one in given):
+            return "Name a path that is there on this node"
+    return "Check this node's disk and permissions"
 
 
 def defect(error):

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { trainer } from '../demo/data.mjs';
 import { root } from '../lib/paths.mjs';
 import { main, run, step } from '../lib/shell.mjs';
-import { torchPython } from './torch.mjs';
+import { torchPython } from './support/torch.mjs';
 import { buildNative } from '../native/native.mjs';
 
 const help = `npm run bench:accuracy -- [--torch VENV] [--seeds 5] [--images 8x400] [--image-size 16] [--epochs 8] [--threads 1]
@@ -86,7 +86,7 @@ async function ours(folder, data, flags, seed, threads) {
  * @returns {Promise<number>}
  */
 async function theirs(python, data, flags, seed, threads) {
-  const script = join(root, 'scripts/bench/torch_train.py');
+  const script = join(root, 'scripts/bench/support/torch_train.py');
   const where = ['--data', join(data, 'train'), '--eval-data', join(data, 'validation')];
   return JSON.parse(await printed(python, [script, ...flags, ...where, '--seed', seed], threads)).top1;
 }

@@ -13,7 +13,7 @@ import { listExtension, installVsix, startCodeServer } from '../editor/codeServe
 import { codeOf } from '../lib/errors.mjs';
 import { loadedWithLazy } from '../build/lazyBundle.mjs';
 import { root } from '../lib/paths.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
 

@@ -8,10 +8,10 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { main } from '../lib/shell.mjs';
-import { cli, eachSetUp, report } from './setUps.mjs';
-import { median } from './statistics.mjs';
+import { cli, eachSetUp, report } from './support/setUps.mjs';
+import { median } from './support/statistics.mjs';
 
-/** @import { SetUp } from './setUps.mjs' */
+/** @import { SetUp } from './support/setUps.mjs' */
 /**
  * @typedef {{ name: string, outcome: string, command: string, runs: { steps: number, seconds: number }[], imagesPerSec: { median: number } | null }} Candidate
  * @typedef {{ spent: number, candidates: Candidate[] }} Result

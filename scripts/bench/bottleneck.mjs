@@ -5,9 +5,9 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { main } from '../lib/shell.mjs';
-import { eachSetUp, report } from './setUps.mjs';
+import { eachSetUp, report } from './support/setUps.mjs';
 
-/** @import { SetUp } from './setUps.mjs' */
+/** @import { SetUp } from './support/setUps.mjs' */
 /**
  * @typedef {{ bottleneck: { kind: string, words: string } | null, efficiency: { replicas: number, efficiency: { median: number } }[] }} Derived
  */

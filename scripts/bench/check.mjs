@@ -12,7 +12,7 @@ import { root } from '../lib/paths.mjs';
 import { main, step } from '../lib/shell.mjs';
 import { startPracticeCluster } from '../practice/practice.mjs';
 import { ensureSshd } from '../practice/sshd.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 
 /** @import { PracticeCluster } from '../practice/practice.mjs' */
 

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { finish, World } from './ssh/world.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 import { main, step } from '../lib/shell.mjs';
 
 const nodes = 3;

@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '50' }, lines: { type: 'string', default: '100000' } },

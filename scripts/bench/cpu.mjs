@@ -9,8 +9,8 @@ import { trainer } from '../demo/data.mjs';
 import { root } from '../lib/paths.mjs';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { main } from '../lib/shell.mjs';
-import { median } from './statistics.mjs';
-import { torchPython } from './torch.mjs';
+import { median } from './support/statistics.mjs';
+import { torchPython } from './support/torch.mjs';
 
 /**
  * Images a second, bytes, seconds, seconds.
@@ -109,7 +109,7 @@ async function compare(precision, python, options) {
     rounds: ownRounds,
   };
   const others = modes.map((mode) => {
-    const script = [join(root, 'scripts/bench/torch_step.py'), '--device', 'cpu', '--mode', mode];
+    const script = [join(root, 'scripts/bench/support/torch_step.py'), '--device', 'cpu', '--mode', mode];
     /** @type {Figures[]} */
     const ofMode = [];
     const run = () => measure(python, [...script, ...measured], threads);

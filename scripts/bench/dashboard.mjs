@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { root } from '../lib/paths.mjs';
-import { measureChain } from './dashboardChain.mjs';
+import { measureChain } from './support/dashboardChain.mjs';
 
 /** @import { Browser, CDPSession, Page } from 'playwright-core' */
 
@@ -23,9 +23,9 @@ import { measureChain } from './dashboardChain.mjs';
  *   lastStep: number,
  *   steps: { step: readonly number[] },
  *   run: (seconds: number) => void,
- *   news: () => unknown,
+ *   update: () => unknown,
  * }} SimulatedRun
- * @typedef {{ page: Page, complaints: readonly string[], send: (news: unknown) => Promise<void> }} Dashboard
+ * @typedef {{ page: Page, complaints: readonly string[], send: (update: unknown) => Promise<void> }} Dashboard
  * @typedef {{
  *   Dashboard: {
  *     open: (browser: Browser, run: SimulatedRun, size: { width: number }) => Promise<Dashboard>,
@@ -48,7 +48,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const history = Number(values.history);
 
-/** Updates a second, as the extension puts news together. */
+/** Updates a second, as the extension sends them. */
 const updatesPerSecond = 10;
 
 /**
@@ -130,10 +130,10 @@ async function measurePage() {
   const before = await metrics(session);
   const began = Date.now();
   const stepsBefore = run.lastStep;
-  for (let update = 1; update <= seconds * updatesPerSecond; update++) {
+  for (let sent = 1; sent <= seconds * updatesPerSecond; sent++) {
     run.run(1 / updatesPerSecond);
-    await dashboard.send(run.news());
-    await sleepUntil(began + (update * 1000) / updatesPerSecond);
+    await dashboard.send(run.update());
+    await sleepUntil(began + (sent * 1000) / updatesPerSecond);
   }
   const after = await metrics(session);
   const wall = (Date.now() - began) / 1000;

@@ -104,7 +104,7 @@ class Ours:
 
 def torch_command(python, mode, shape, device, batch, precision, compile_mode):
     model, size, steps = (shape[name] for name in ("model", "size", "steps"))
-    return [python, ROOT / "scripts/bench/torch_step.py", "--mode", mode, "--compile-mode", compile_mode, "--device", device,
+    return [python, ROOT / "scripts/bench/support/torch_step.py", "--mode", mode, "--compile-mode", compile_mode, "--device", device,
             "--model", model, "--image-size", size, "--batch-size", batch, "--precision", precision, "--steps", steps, "--warmup", 6]
 
 

@@ -10,14 +10,14 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { build, root } from '../lib/paths.mjs';
 import { capture, has, main, run, step } from '../lib/shell.mjs';
-import { median } from './statistics.mjs';
-import { torchPython } from './torch.mjs';
+import { median } from './support/statistics.mjs';
+import { torchPython } from './support/torch.mjs';
 import { buildNative } from '../native/native.mjs';
 
 /** @typedef {{ images_per_sec: number, images: number, cpu_seconds: number }} Result */
 
 const gates = { torchvision: 2.5, whole: 1.2 };
-const script = join(root, 'scripts/bench/input_torchvision.py');
+const script = join(root, 'scripts/bench/support/input_torchvision.py');
 /**
  * Everything on one and the same core where that can be asked for.
  * @param {readonly [string, ...string[]]} words

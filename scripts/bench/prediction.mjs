@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { cache, root } from '../lib/paths.mjs';
 import { main } from '../lib/shell.mjs';
-import { startShapedHosts } from './shapedHosts.mjs';
+import { startShapedHosts } from './support/shapedHosts.mjs';
 
-/** @import { Shape } from './shapedHosts.mjs' */
+/** @import { Shape } from './support/shapedHosts.mjs' */
 /**
  * @typedef {{ replicas: number, measured: number, predicted: number, error: number }} LeftOut
  * @typedef {{ replicas: number, stepMs: { median: number }, commMs: { median: number }, allReduceMs: number | null }} Point

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { root } from '../lib/paths.mjs';
 import { capture, main, run } from '../lib/shell.mjs';
 import { trainer } from '../demo/data.mjs';
-import { overLoopback } from './setUps.mjs';
+import { overLoopback } from './support/setUps.mjs';
 
 /**
  * `killAt`: the step after which a rank is killed. `profile`: more of the profile.

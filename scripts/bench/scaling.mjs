@@ -8,7 +8,7 @@ import { toolchainLink } from '../lib/paths.mjs';
 import { ensureBuilt } from '../build/prepare.mjs';
 import { main, has } from '../lib/shell.mjs';
 import { trainer } from '../demo/data.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 
 /** @typedef {{ images_per_sec: number, comm_ms: number, step_ms: number }} Result */
 

@@ -7,7 +7,7 @@ import { rounds, speedBeside } from './ssh/rounds.mjs';
 import { measureStalled, measureTunnel } from './ssh/tunnel.mjs';
 import { measureLogin, measureUpload } from './ssh/upload.mjs';
 import { World } from './ssh/world.mjs';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 import { root } from '../lib/paths.mjs';
 import { main, step } from '../lib/shell.mjs';
 

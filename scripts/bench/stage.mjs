@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { median } from './statistics.mjs';
+import { median } from './support/statistics.mjs';
 import { startPracticeCluster } from '../practice/practice.mjs';
 import { root } from '../lib/paths.mjs';
 import { main, step } from '../lib/shell.mjs';

@@ -1,7 +1,16 @@
 // Bundles the extension, the command-line tool and the dashboard's page into dist/, with the native
 // programs beside them when they are built.
 //   node scripts/build/build.mjs [--production] [--watch]
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, context } from 'esbuild';
 import { dashboardBundle } from './dashboardBundle.mjs';
@@ -97,12 +106,12 @@ const bundles = [
 ];
 
 /**
- * Every program of a folder of the sources, into one of share/.
+ * Every program of a folder of the sources, and of the folders in it, into one of share/.
  * @param {string} folder
  * @param {string} to
  */
 const programs = (folder, to) =>
-  readdirSync(join(root, folder))
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.py'))
     .map((name) => ({ from: join(root, folder, name), to: `share/${to}/${name}`, mode: 0o644 }));
 
@@ -153,6 +162,12 @@ function carryNative() {
     copyFileSync(from, temporary);
     chmodSync(temporary, mode);
     renameSync(temporary, target);
+  }
+  // Nor what a version before had under another name.
+  const known = new Set(carried.map(({ to }) => to));
+  for (const name of readdirSync(join(dist, 'share'), { recursive: true, encoding: 'utf8' })) {
+    const path = join(dist, 'share', name);
+    if (!known.has(`share/${name}`) && statSync(path).isFile()) rmSync(path);
   }
 }
 

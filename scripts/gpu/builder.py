@@ -21,9 +21,9 @@ JPEGS = NATIVE / "proof/jpegs"
 
 
 def sources_digest():
-    """Of the native source tree: two trees with the same one are the same."""
+    """Of the native source tree, without what Python compiled there: two trees with the same one are the same."""
     digest = hashlib.sha256()
-    for file in sorted(path for path in NATIVE.rglob("*") if path.is_file()):
+    for file in sorted(path for path in NATIVE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(f"{file.relative_to(NATIVE)}\t{content}\n".encode())
     return digest.hexdigest()
@@ -126,7 +126,7 @@ class Builder:
         return target
 
     def reference(self):
-        own = [*OPS, *(NATIVE / f"tests/ops/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pixels", "host_pointwise")),
+        own = [*OPS, *(NATIVE / f"tests/ops/host/{name}.cpp" for name in ("host_cuda", "host_each", "host_collectives", "host_pixels", "host_pointwise")),
                NATIVE / "proof/reference.cpp", NATIVE / "trainer/tensor/tensor_desc.cpp",
                NATIVE / "trainer/base/aligned_memory.cpp", NATIVE / "common/error.cpp"]
         objects = self.compile_all("reference", own, "-fvisibility=hidden", "-ffp-contract=off")
@@ -139,8 +139,8 @@ class Builder:
                *(NATIVE / f"trainer/base/{name}.cpp" for name in ("random", "parallel", "aligned_memory", "spare_memory")),
                NATIVE / "trainer/ops/cuda_library.cpp", NATIVE / "trainer/ops/elf_file.cpp", *sorted((NATIVE / "trainer/ops/selftest").glob("*.cpp")),
                *sorted((NATIVE / "trainer/ops/plans").glob("*.cpp")), NATIVE / "common/files.cpp",
-               *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").glob("*.cpp")),
-               *sorted(p for p in (NATIVE / "trainer/models").glob("*.cpp") if p.name not in ("make_network.cpp", "processor.cpp", "precision_check.cpp"))]
+               *sorted((NATIVE / "trainer/tensor").glob("*.cpp")), *sorted((NATIVE / "trainer/layers").rglob("*.cpp")),
+               *sorted(p for p in (NATIVE / "trainer/models").rglob("*.cpp") if p.name not in ("make_network.cpp", "processor.cpp", "precision_check.cpp"))]
         objects = self.compile_all("program", own)
         target, library = self.out / "proof", self.out / "libreference.so"
         self.maker.link(["g++", "-o", target, *objects, library, "-Wl,-rpath,$ORIGIN", "-ldl", "-lgomp"], target, [*objects, library], self.limit)

@@ -46,6 +46,15 @@ def kill_group(process):
         pass  # all of them have ended
 
 
+def rest_of(process):
+    """What a killed process had printed. One that left its group, or that hangs in the GPU's driver, may hold its
+    outputs open: then only what came until now."""
+    try:
+        return process.communicate(timeout=10)
+    except subprocess.TimeoutExpired as late:
+        return tuple(part.decode(errors="replace") if isinstance(part, bytes) else part or "" for part in (late.stdout, late.stderr))
+
+
 def run(command, seconds, env=None):
     """Runs a command in a process group of its own, which is killed when `seconds` are over."""
     words = [str(word) for word in command]
@@ -55,8 +64,7 @@ def run(command, seconds, env=None):
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         kill_group(process)
-        out, err = process.communicate()
-        return Ended(None, out, err)
+        return Ended(None, *rest_of(process))
     except BaseException:
         kill_group(process)
         process.wait()

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from processes import Failed, TimeLimit, call
+from processes import Failed, TimeLimit, run
 
 FIELDS = "index,uuid,name,pci.bus_id,driver_version,compute_cap,memory.used,memory.total,memory.free,utilization.gpu,temperature.gpu,power.draw,persistence_mode,mig.mode.current"
 NOT_TOLD = 2**64 - 1
@@ -99,11 +99,12 @@ def cudnn_properties(library):
 
 
 def record(folder, load, limit):
-    """Into folder: nvidia-smi's outputs, and NVML's answers twice a second while the command `load` runs."""
+    """Into folder: nvidia-smi's outputs, and NVML's answers twice a second while the command `load` runs. Returns
+    figures of it: how many samples, and which of nvidia-smi's further queries failed on this machine."""
     if shutil.which("nvidia-smi") is None:
         raise Failed("nvidia-smi was not found on PATH")
     folder.mkdir(parents=True, exist_ok=True)
-    nvml, samples = Nvml(), []
+    nvml, samples, figures = Nvml(), [], {}
     samples.append(nvml.sample())
     running = subprocess.Popen([str(word) for word in load["command"]], env=load["env"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     outputs = {"nvidia-smi.txt": [], "nvidia-smi-q.xml": ["-q", "-x"], "nvidia-smi.csv": [f"--query-gpu={FIELDS}", "--format=csv"],
@@ -112,7 +113,14 @@ def record(folder, load, limit):
     try:
         time.sleep(4)
         for name, words in outputs.items():
-            (folder / name).write_text(call(["nvidia-smi", *words], limit.left()))
+            ended = run(["nvidia-smi", *words], limit.left())
+            if ended.code is None:
+                raise TimeLimit(f"nvidia-smi {' '.join(words)} did not end")
+            if ended.code != 0 and not words:
+                raise Failed(f"nvidia-smi ended with {ended.code}: {ended.out}{ended.err}")
+            if ended.code != 0:
+                figures[f"nvidia-smi {' '.join(words)}"] = f"ended with {ended.code}"
+            (folder / name).write_text(ended.out + ended.err)
             samples.append(nvml.sample())
         while running.poll() is None and len(samples) < 60:
             samples.append(nvml.sample())
@@ -127,4 +135,4 @@ def record(folder, load, limit):
     (folder / "nvml.json").write_text(json.dumps(samples, indent=1) + "\n")
     if running.returncode != 0:
         raise Failed(f"what ran beside the recording ended with {running.returncode}: {complaint[-2000:]}")
-    return len(samples)
+    return {"samples of NVML": str(len(samples))} | figures

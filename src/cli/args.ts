@@ -2,12 +2,15 @@
 import { parseArgs } from 'node:util';
 import { UserError } from '../core/base/errors.js';
 import { nearestOf } from '../core/base/nearest.js';
+import { positiveInteger } from '../core/plan/request/flags.js';
 
 export interface Flag {
   name: string;
   /** What its value is called in the help; a flag without one takes none. */
   value?: string;
   help: string;
+  /** Stands in place of the flag before it: the two are not given together. */
+  alternative?: boolean;
 }
 
 export interface Grammar {
@@ -17,6 +20,8 @@ export interface Grammar {
   flags: readonly Flag[];
   /** Takes everything after `--`. */
   rest?: boolean;
+  /** How the help shows that; by default `-- COMMAND…`. */
+  restWords?: string;
   /** What stands after `--` may be of the trainer: with its verb, or its flags alone. */
   trainer?: 'verb' | 'flags';
 }
@@ -81,7 +86,7 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
   }
   if (end >= 0 && grammar.rest !== true) throw usage(grammar, `${grammar.verb} takes nothing after --`);
   const least = grammar.words.filter((word) => !word.endsWith('?')).length;
-  if (words.length < least) throw usage(grammar, `${grammar.words[words.length] ?? 'a word'} is missing`);
+  if (words.length < least) throw missing(grammar, grammar.words[words.length] ?? 'a word');
   const many = grammar.words.at(-1)?.endsWith('…') === true;
   if (words.length > grammar.words.length && !many) {
     const extra = words[grammar.words.length] ?? '';
@@ -100,11 +105,26 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
 /** `run P [--detach] …`, as help and error messages show it. */
 export function synopsis(grammar: Grammar): string {
   const words = grammar.words.map((word) => (word.endsWith('?') ? `[${word.slice(0, -1)}]` : word));
-  const flags = grammar.flags
-    .filter(({ name }) => name !== 'help' && name !== 'json')
-    .map(({ name, value }) => `[--${name}${value === undefined ? '' : ` ${value}`}]`);
-  const rest = grammar.rest === true ? ['-- COMMAND…'] : [];
+  const flags: string[] = [];
+  for (const { name, value, alternative } of grammar.flags) {
+    if (name === 'help' || name === 'json') continue;
+    const text = `--${name}${value === undefined ? '' : ` ${value}`}`;
+    const before = alternative === true ? flags.pop() : undefined;
+    flags.push(before === undefined ? `[${text}]` : `${before.slice(0, -1)} | ${text}]`);
+  }
+  const rest = grammar.rest === true ? [grammar.restWords ?? '-- COMMAND…'] : [];
   return ['trainyard', grammar.verb, ...words, ...flags, ...rest].join(' ');
+}
+
+/** The whole number above 0 that a flag has. UserError (usage) with an example. */
+export function countOf(flag: string, text: string, example: number): number {
+  return positiveInteger(text, flag, `Write, for example, ${flag} ${example}`);
+}
+
+function missing(grammar: Grammar, word: string): UserError {
+  if (word !== 'P') return usage(grammar, `${word} is missing`);
+  const hint = `trainyard profiles lists them; see trainyard ${grammar.verb} --help`;
+  return new UserError('usage', 'P, the name of a profile, is missing', hint);
 }
 
 function usage(grammar: Grammar, what: string): UserError {

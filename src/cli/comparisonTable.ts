@@ -2,7 +2,7 @@
 import type { Comparison } from '../core/compare/comparison.js';
 import { textTable } from '../core/compare/exports.js';
 import type { Difference } from '../core/compare/settings.js';
-import { parseTrainerHelp } from '../core/plan/trainerHelp.js';
+import { parseTrainerHelp } from '../core/plan/request/trainerHelp.js';
 import { table as aligned } from './format.js';
 
 /** A trainer of which it is known what it does where a flag is left out. */

@@ -14,7 +14,7 @@ export function generalHelp(verbs: readonly Verb[]): string[] {
     '',
     runNote,
     '--json prints one JSON object a line. trainyard VERB --help says more of a verb; trainyard --version the version.',
-    'Exit codes: 0 done, 2 usage, 3 connection, 4 preflight, 5 the run failed, 75 the run was stopped on request.',
+    'Exit codes: 0 done, 1 a defect of ours, 2 usage, 3 connection, 4 preflight, 5 the run failed or is interrupted, 75 the run was stopped on request, 130 Ctrl-C outside of a run.',
   ];
 }
 

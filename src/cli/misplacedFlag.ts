@@ -1,7 +1,7 @@
 // A flag of the trainer that stands before `--`, or where `--` was forgotten.
 import { UserError } from '../core/base/errors.js';
-import { trainerVerb } from '../core/plan/flags.js';
-import { offeredFlags } from '../core/plan/trainerHelp.js';
+import { trainerVerb } from '../core/plan/request/flags.js';
+import { offeredFlags } from '../core/plan/request/trainerHelp.js';
 import type { Grammar, UnknownFlag } from './args.js';
 
 /**

@@ -7,7 +7,7 @@ import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
 import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
-import { flagValue } from '../core/plan/flagValue.js';
+import { flagValue } from '../core/plan/request/flagValue.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
   EvalLine,

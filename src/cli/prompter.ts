@@ -1,6 +1,7 @@
 // What SSH asks, asked in the terminal. Without a terminal nothing is asked: the answer is no.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { Cancelled, UserError } from '../core/base/errors.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../core/ssh/base/transport.js';
 import { endingSignals } from './signals.js';
 import type { Output } from './output.js';
@@ -42,10 +43,17 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
   };
 }
 
-/** Whether the user types yes; undefined where there is no terminal to ask on. */
-export async function confirm(question: string): Promise<boolean | undefined> {
-  if (!process.stdin.isTTY) return undefined;
-  return isYes(await askOnce(question, true));
+/**
+ * Asks before something is lost or done elsewhere, unless `given` (`--yes`). `undone`: what was not
+ * done where nobody can be asked. Cancelled; UserError (usage).
+ */
+export async function demandYes(given: boolean, question: string, undone: string): Promise<void> {
+  if (given) return;
+  if (!process.stdin.isTTY) {
+    const what = `${undone}: there is no terminal to ask on`;
+    throw new UserError('usage', what, 'Say that it may be done without a question: --yes');
+  }
+  if (!isYes(await askOnce(`${question} Type yes: `, true))) throw new Cancelled();
 }
 
 const isYes = (answer: string | undefined): boolean => answer?.trim().toLowerCase() === 'yes';

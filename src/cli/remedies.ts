@@ -37,6 +37,8 @@ export function remedyText(remedy: Remedy): string {
       return 'Correct the file; nothing was changed in it';
     case 'addProfile':
       return 'Use a profile of kind ssh that names a Linux machine: add one with trainyard import, and name it in the command';
+    case 'chooseProfile':
+      return `Choose one of: ${remedy.names.join(', ')}, or make one with: trainyard import`;
     case 'connectAgain':
       return 'Connect again';
     case 'enterAgain':

@@ -1,8 +1,8 @@
 // What a run may cost, how long it may take and what it asks of Slurm, on the command lines that
 // start one.
 import { UserError } from '../core/base/errors.js';
-import { amountOf } from '../core/plan/budget.js';
-import type { RunWishes } from '../core/plan/keptWishes.js';
+import { amountOf } from '../core/plan/request/budget.js';
+import type { RunWishes } from '../core/plan/request/keptWishes.js';
 import { timeLimitOf } from '../core/plan/timeLimit.js';
 import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
 import type { Args, Flag } from './args.js';
@@ -14,7 +14,11 @@ export const wishFlags: readonly Flag[] = [
     help: "what the run may cost, in the profile's currency; it warns at 80% of that",
   },
   { name: 'budget-stop', help: 'stop after a checkpoint once the budget is spent' },
-  { name: 'no-budget-stop', help: 'go on once the budget is spent, whatever the profile says' },
+  {
+    name: 'no-budget-stop',
+    help: 'go on once the budget is spent, whatever the profile says',
+    alternative: true,
+  },
   {
     name: 'time-limit',
     value: 'TIME',

@@ -1,5 +1,5 @@
 // What was started last, newest first; for Run Again and for the choices of Run Training.
-import type { TypedRun } from '../core/plan/request.js';
+import type { TypedRun } from '../core/plan/request/request.js';
 import type { Services } from './services.js';
 
 /** What starts the same run once more. */

@@ -145,6 +145,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       return { text: 'Correct that file; nothing was changed in it' };
     case 'addProfile':
       return { text: 'Add a profile of a Linux machine that you reach by SSH', button: addProfile };
+    case 'chooseProfile':
+      return { text: `Choose one of: ${remedy.names.join(', ')}` };
     case 'connectAgain':
       return { text: 'Connect again', button: reconnect(remedy) };
     case 'enterAgain':

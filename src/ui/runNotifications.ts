@@ -10,7 +10,7 @@ import { isMeasured } from '../core/model/measured.js';
 import { runName } from '../core/model/runName.js';
 import { startsBy } from '../core/model/starts.js';
 import { isInFront } from './panels/inFront.js';
-import { duration, percent } from './words.js';
+import { duration, percent } from './figureText.js';
 
 /** Characters of a reason; the whole of it is in the dashboard. */
 const longestReason = 300;

@@ -15,7 +15,7 @@ import type { LastRuns } from './lastRuns.js';
 import { isInFront } from './panels/inFront.js';
 import { describeRun, shortHealth } from './tree/describe.js';
 import { describeLastRun } from './tree/describeLast.js';
-import { duration, percent, seenAgo, whole } from './words.js';
+import { duration, percent, seenAgo, whole } from './figureText.js';
 
 interface ListedRun {
   profile: string;

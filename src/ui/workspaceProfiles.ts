@@ -8,7 +8,7 @@ import { workspacePlace } from '../core/presets/workspacePlace.js';
 import type { Ui } from './commands/ui.js';
 import { loadLazy } from './loadLazy.js';
 import { errorWords } from './remedies.js';
-import { trustedFolder } from './trustedFolder.js';
+import { trustedFolder } from './workspace/trustedFolder.js';
 
 export class WorkspaceProfiles implements vscode.Disposable {
   private readonly store = new DisposableStore();

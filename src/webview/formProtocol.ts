@@ -1,7 +1,7 @@
 // What the page of the run form and the extension tell each other. The extension has the values
 // and judges them; the page shows them and says what was changed.
 
-import type { RunFormValues } from '../core/plan/runFormValues.js';
+import type { RunFormValues } from '../core/plan/form/runFormValues.js';
 
 /** What is filled in: the core's own fields, the only thing of the core that the page knows. */
 export type FormValues = RunFormValues;

@@ -265,7 +265,7 @@ export interface DashboardUpdate {
   sequence: number;
   /** The extension's clock when this was sent. */
   now: number;
-  /** Whether news arrive; `since` is when they last did. */
+  /** Whether updates arrive; `since` is when one last did. */
   connection: { state: 'connected' | 'lost'; since: number };
   head: RunHead;
   progress: Progress;
@@ -276,7 +276,7 @@ export interface DashboardUpdate {
   figures: Slice<FigureSeries>[];
   marks: Slice<Mark[]>;
   /**
-   * Only hosts with news; each says from which of its rows on. A host's list of GPUs never changes.
+   * Only hosts with new rows; each says from which of its rows on. A host's list of GPUs never changes.
    */
   hosts: Slice<HostColumns>[];
   ranks: Slice<RankColumns>[];

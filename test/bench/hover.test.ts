@@ -11,7 +11,7 @@ import { root } from '../../scripts/lib/paths.mjs';
 import { ensureSshd } from '../../scripts/practice/sshd.mjs';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { Stage } from '../editor/menus/stage.js';
-import { Workbench } from '../editor/workbench.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const hovers = 10;
 /** Milliseconds, longer than a look at a tooltip holds figures back. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../src/core/plan/request.js';
+import { requestOf } from '../../src/core/plan/request/request.js';
 import { until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { startRun, untilOver } from './support/runs.js';

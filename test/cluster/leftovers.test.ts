@@ -122,6 +122,14 @@ test('kill-leftovers ends them on every node within 15 s, names them, and touche
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Reported);
     const listed = reported((await cli('--list')).stdout);
+    // What ends runs under way, or deletes them, asks, and here nobody can answer.
+    const unasked = await cli('--all');
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as string });
+    const uncleaned = await runCli(['clean', hosts.profile.name, '--runs'], {
+      env: { TRAINYARD_HOME: hosts.trainyardHome },
+    });
+    expect(uncleaned.code).toBe(2);
+    expect(uncleaned.stderr).toContain(`nothing of ${hosts.profile.name} was removed`);
     expect(workers.flat().filter(isAlive)).toHaveLength(4);
 
     const began = Date.now();

@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keptTorchPython } from '../../scripts/bench/torch.mjs';
+import { keptTorchPython } from '../../scripts/bench/support/torch.mjs';
 import { root } from '../../scripts/lib/paths.mjs';
 import type { NodePath } from '../../src/core/base/nodePath.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
-import { requestOf, type TypedRun } from '../../src/core/plan/request.js';
+import { requestOf, type TypedRun } from '../../src/core/plan/request/request.js';
 import { readLines, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { eventsOf, untilOver } from './support/runs.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
-import { requestOf } from '../../src/core/plan/request.js';
+import { requestOf } from '../../src/core/plan/request/request.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { untilOver } from './support/runs.js';
 

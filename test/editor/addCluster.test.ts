@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PracticeCluster } from '../../scripts/practice/practice.mjs';
-import { Film } from './film.js';
-import { until } from './hostClient.js';
-import { homeWithHosts, startNodes } from './practice.js';
-import { Workbench } from './workbench.js';
+import { Film } from './support/film.js';
+import { until } from './support/hostClient.js';
+import { homeWithHosts, startNodes } from './support/practice.js';
+import { Workbench } from './support/workbench.js';
 
 let workbench: Workbench;
 let cluster: PracticeCluster;

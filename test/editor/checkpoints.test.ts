@@ -6,9 +6,9 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shortName } from '../../src/core/model/runName.js';
 import { trainer } from '../support/harness.js';
-import { until } from './hostClient.js';
-import { answer, choose, clickMenu } from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { answer, choose, clickMenu } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const flags = ['--threads', '1', '--batch-size', '8', '--steps', '60', '--checkpoint-every', '20'];
 

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { lastOnly } from '../support/harness.js';
-import { until } from './hostClient.js';
-import { addProfile, startNodes } from './practice.js';
-import * as questions from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { addProfile, startNodes } from './support/practice.js';
+import * as questions from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const words = 'train --model mlp --data synthetic --steps 400 --checkpoint-every 100'.split(' ');
 const endless = lastOnly([...words, '--steps', '1000000']);

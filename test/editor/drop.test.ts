@@ -6,8 +6,8 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { Stage } from './menus/stage.js';
-import { answer } from './questions.js';
-import { Workbench } from './workbench.js';
+import { answer } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ty-drop-'));
 let workbench: Workbench;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { root } from '../../scripts/lib/paths.mjs';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
-import { until } from './hostClient.js';
+import { until } from './support/hostClient.js';
 import {
   active,
   checkpoints,
@@ -24,7 +24,7 @@ import {
   type Clicks,
 } from './menus/clicks.js';
 import { Stage } from './menus/stage.js';
-import { Workbench } from './workbench.js';
+import { Workbench } from './support/workbench.js';
 
 const standIn = join(root, 'build/native/release/tests/agent/nvml');
 const hasGpus = existsSync(join(standIn, 'libnvidia-ml.so.1'));

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Film } from './film.js';
-import { until } from './hostClient.js';
-import { Workbench } from './workbench.js';
+import { Film } from './support/film.js';
+import { until } from './support/hostClient.js';
+import { Workbench } from './support/workbench.js';
 
 let workbench: Workbench;
 beforeAll(async () => {

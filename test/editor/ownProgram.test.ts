@@ -3,10 +3,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './hostClient.js';
-import { addProfile, startNodes } from './practice.js';
-import { answer, clickMenu, pick } from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { addProfile, startNodes } from './support/practice.js';
+import { answer, clickMenu, pick } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const program = `import os, sys
 print("in", os.getcwd())

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { joinWords } from '../../src/core/plan/words.js';
-import { until } from './hostClient.js';
-import { answer } from './questions.js';
+import { joinWords } from '../../src/core/plan/request/argv.js';
+import { until } from './support/hostClient.js';
+import { answer } from './support/questions.js';
 import { Stage } from './menus/stage.js';
-import { Workbench } from './workbench.js';
+import { Workbench } from './support/workbench.js';
 
 let workbench: Workbench;
 let stage: Stage;

@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './hostClient.js';
-import { answer, pick } from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { answer, pick } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 /** Where the repository would like us to go. */
 let server: Server;

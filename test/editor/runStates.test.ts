@@ -10,8 +10,8 @@ import type { PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { endAllOf } from '../cluster/support/hosts.js';
 import { linesOf, stateOf, untilEvent, untilStep } from '../cluster/support/runs.js';
 import { trainer, until, type Line } from '../support/harness.js';
-import { addProfile, startNodes, trustNodes } from './practice.js';
-import { Workbench } from './workbench.js';
+import { addProfile, startNodes, trustNodes } from './support/practice.js';
+import { Workbench } from './support/workbench.js';
 
 /** Seconds in which each place must say what the supervisor wrote. */
 const soon = 5;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
-import { until } from './hostClient.js';
+import { until } from './support/hostClient.js';
 import { Stage } from './menus/stage.js';
-import { typeLine } from './questions.js';
-import { Workbench } from './workbench.js';
+import { typeLine } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ty-terminal-'));
 let workbench: Workbench;

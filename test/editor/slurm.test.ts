@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { linkRuntime } from '../cluster/support/hosts.js';
-import { until } from './hostClient.js';
-import { homeWithHosts } from './practice.js';
-import { clickMenu, typeLine } from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { homeWithHosts } from './support/practice.js';
+import { clickMenu, typeLine } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const why = whyNoSlurm();
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './hostClient.js';
-import { answer } from './questions.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { answer } from './support/questions.js';
+import { Workbench } from './support/workbench.js';
 
 const greeting = `import os, sys
 print("rank", os.environ["PMI_RANK"], "given", sys.argv[1:])

@@ -1,7 +1,7 @@
 // TensorBoard that opens with a run covers nothing that somebody looks at, and takes no key.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { until } from './hostClient.js';
-import { Workbench } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { Workbench } from './support/workbench.js';
 
 let workbench: Workbench;
 beforeAll(async () => {

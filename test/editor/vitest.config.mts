@@ -3,7 +3,7 @@ import { twoAtATime } from '../support/twoAtATime.js';
 
 const all = 'test/editor/**/*.test.ts';
 /** They make packages, which writes dist anew, from which the other editors run. */
-const alone = ['test/editor/packages.test.ts', 'test/editor/vsix.test.ts'];
+const alone = ['test/editor/package/packages.test.ts', 'test/editor/package/vsix.test.ts'];
 
 // Whole editors on two cores. The tests wait half of their time, so two files run at a time. Each
 // file has an editor, folders, ports and nodes of its own.

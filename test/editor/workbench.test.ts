@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './hostClient.js';
-import { themes, Workbench, type Theme } from './workbench.js';
+import { until } from './support/hostClient.js';
+import { themes, Workbench, type Theme } from './support/workbench.js';
 
 const training = [
   'train',

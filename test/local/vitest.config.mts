@@ -1,12 +1,23 @@
 import { defineConfig } from 'vitest/config';
+import { twoAtATime } from '../support/twoAtATime.js';
 
-// Real trainers on two cores: one file at a time, so that no test slows another.
+const all = 'test/local/**/*.test.ts';
+/** They compare rates, or take all cores for long. */
+const alone = [
+  'test/local/runs/bakeoff.test.ts',
+  'test/local/runs/scaling.test.ts',
+  'test/local/runs/slowRank.test.ts',
+  'test/local/trainer/bench.test.ts',
+  'test/local/trainer/gpuProof.test.ts',
+];
+
+// Real trainers on two cores. The tests wait for two thirds of their time, so two files run at a
+// time. Each file has folders and runs of its own.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],
-    include: ['test/local/**/*.test.ts'],
-    fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    projects: twoAtATime(all, alone),
   },
 });

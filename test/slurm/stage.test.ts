@@ -25,7 +25,7 @@ describe.skipIf(why)(`Staging by Slurm${why === undefined ? '' : ` (${why})`}`, 
     mkdirSync(join(shared, 'deep'), { recursive: true });
     writeFileSync(join(shared, 'first'), 'one');
     writeFileSync(join(shared, 'deep/second'), Buffer.alloc(3_000_000, 'two'));
-    // What was written less than 2 s ago is sent again (YOUNG in native/node/tree.py).
+    // What was written less than 2 s ago is sent again (YOUNG in native/node/stage/tree.py).
     await new Promise((resolve) => setTimeout(resolve, 2500));
     server = createServer((_, response) => response.end('from afar'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

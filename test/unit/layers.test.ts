@@ -1,9 +1,10 @@
 // Every rule of .dependency-cruiser.mjs finds what it forbids: a small tree in which each is
 // broken.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { coreFolders } from '../../.dependency-cruiser.mjs';
 import { temporaryFolder } from './support/temporary.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -84,6 +85,16 @@ const broken = [
   'scripts-lib: scripts/lib/upwards.mjs > scripts/native/fine.mjs',
   'scripts-without-tests: scripts/bench.mjs > test/a.ts',
 ];
+
+it('docs/architecture.md lists the folders of the core, in their order', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, after = ''] = page.split('The folders of `src/core`, from the lowest up.');
+  const [table = ''] = after.split('\n`.dependency-cruiser.mjs`');
+  const rows = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  // `ssh/base` stands in the row of `ssh`.
+  const folders = [...new Set(coreFolders.map((folder) => folder.split('/')[0]))];
+  expect(rows).toEqual(folders);
+});
 
 interface Cruise {
   summary: { violations: { from: string; to: string; rule: { name: string } }[] };

@@ -20,7 +20,7 @@ describe('figures', () => {
     const run = runOf('local', 900);
     const dashboard = await show(run);
     run.run(5);
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     const { steps } = run;
     await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
     const header = await dashboard.text('trainyard-header');
@@ -46,7 +46,7 @@ describe('figures', () => {
     run.from = { name: 'resnet20-1f2e', step: 1200 };
     run.resumedFrom = 60;
     run.now += 1;
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await expect
       .poll(async () => (await dashboard.text('.origin')).replace(/\s+/g, ' ').trim())
       .toBe('from resnet20-1f2e step 1,200 · resumed from step 60');
@@ -73,7 +73,7 @@ describe('figures', () => {
     await dashboard.screenshot('cost');
     run.cost = null;
     run.now += 1;
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await expect.poll(facts).not.toContain('cost');
   });
 });
@@ -143,7 +143,7 @@ describe('charts', () => {
     const stood = await top();
     await dashboard.page.getByRole('button', { name: 'Pause charts' }).click();
     run.run(20);
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     const at = 'trainyard-chart:has(#chart-loss) section .at';
     await expect.poll(() => dashboard.text(at)).toMatch(new RegExp(`^step ${count(before)} `));
     await expect.poll(() => dashboard.text('.pausedat')).toContain(`Charts paused at step ${count(before)}`);
@@ -222,11 +222,11 @@ describe('messages', () => {
     const run = runOf('local', 60);
     const dashboard = await show(run);
     run.run(2);
-    run.news();
+    run.update();
     run.run(2);
     const readies = (): number => dashboard.posted.filter(({ type }) => type === 'ready').length;
     const before = readies();
-    await dashboard.send(run.news());
+    await dashboard.send(run.update());
     await expect.poll(readies).toBe(before + 1);
     await dashboard.page.waitForSelector(`#app[data-step="${run.lastStep}"]`);
   });
@@ -283,7 +283,7 @@ describe('messages', () => {
     await expect.poll(() => dashboard.text('.banner.away')).toMatch(/the run failed$/);
     run.resume(30);
     run.run(20);
-    await dashboard.send(run.news());
+    await dashboard.send(run.update());
     await expect.poll(() => dashboard.page.locator('.banner.away').count()).toBe(0);
   });
 });
@@ -360,7 +360,7 @@ describe('looks', () => {
     }
   });
 
-  it('says so before the first news, and when the run is gone', async () => {
+  it('says so before the first update, and when the run is gone', async () => {
     const dashboard = await show();
     await expect.poll(() => dashboard.text('#app')).toContain('Connecting to the run…');
     await dashboard.send({ type: 'problem', message: 'The folder /home/me/runs/x is gone.' });

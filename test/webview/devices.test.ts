@@ -52,7 +52,7 @@ it('are a heat grid from 17 on, above hosts that open', async () => {
   const ill = run.hosts[2]!;
   ill.gpus[5]!.trouble = 'slowed down by heat';
   run.run(1);
-  await dashboard.sendNews();
+  await dashboard.sendUpdate();
   const group = page.locator('.hostgroup').nth(2);
   await group.getByText('trouble on 1 GPU').waitFor();
   await group.getByRole('button', { name: ill.host }).click();
@@ -70,7 +70,7 @@ it.each(['command', 'cluster', 'rack', 'huge'] as const)(
     for (const theme of ['dark', 'light'] as const) {
       await dashboard.setTheme(theme);
       run.run(Date.now() / 1000 - run.now); // its figures are current
-      await dashboard.sendNews();
+      await dashboard.sendUpdate();
       expect(await findings(dashboard)).toEqual([]);
       for (const width of [300, 400, 800, 1280, 1600]) {
         await page.setViewportSize({ width, height: 900 });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { contentText, dataOfForm, lackOf } from '../../src/core/cluster/formData.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
-import { commandLineOf } from '../../src/core/plan/commandLine.js';
-import { askedRun, emptyForm, type RunFormValues } from '../../src/core/plan/runForm.js';
-import { checkForm } from '../../src/core/plan/runFormCheck.js';
-import { offeredFlags } from '../../src/core/plan/trainerHelp.js';
+import { commandLineOf } from '../../src/core/plan/request/commandLine.js';
+import { askedRun, emptyForm, type RunFormValues } from '../../src/core/plan/form/runForm.js';
+import { checkForm } from '../../src/core/plan/form/runFormCheck.js';
+import { offeredFlags } from '../../src/core/plan/request/trainerHelp.js';
 import { slurmFields } from '../../src/ui/form/formSlurm.js';
 import {
   budgetOf,

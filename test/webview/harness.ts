@@ -108,11 +108,11 @@ export class Dashboard {
   }
 
   /** Sends what is new in the run, and waits until it is drawn. */
-  async sendNews(): Promise<void> {
+  async sendUpdate(): Promise<void> {
     if (!this.run) throw new Error('there is no run');
-    const news = this.run.news();
-    await this.send(news);
-    await this.page.waitForSelector(`#app[data-sequence="${news.sequence}"]`);
+    const update = this.run.update();
+    await this.send(update);
+    await this.page.waitForSelector(`#app[data-sequence="${update.sequence}"]`);
   }
 
   async settled(): Promise<void> {

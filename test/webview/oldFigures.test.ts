@@ -31,24 +31,24 @@ describe('old figures', () => {
     const text = 'restarting: rank 1 on gpu2 was killed by signal 9 (SIGKILL), from step 80, restart 1 of 2';
     run.health = { level: 'warning', text, hasOldFigures: true };
     run.now += 1;
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await expect.poll(() => dashboard.text('.health-warning')).toContain(text);
     await dashboard.page.waitForSelector('.standing.faded');
     expect(await findingsInThemes(dashboard)).toEqual([]);
     await dashboard.screenshot('restarting');
     run.health = { level: 'good', text: 'healthy, 1 restart', hasOldFigures: false };
     run.now += 1;
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await dashboard.page.waitForSelector('.standing:not(.faded)');
   });
 
-  it('fade and say how old they are when no news come', async () => {
+  it('fade and say how old they are when no updates come', async () => {
     const run = runOf('local', 60);
     run.now += 20;
     const dashboard = await show(run);
     await expect.poll(() => dashboard.text('.tile .age')).toMatch(/^2\d s old$/);
     run.connection = { state: 'lost', since: run.now - 8 };
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await expect.poll(() => dashboard.text('.banner.lost')).toMatch(/lost \d+ s ago, trying again/);
     await expect.poll(() => dashboard.text('.status')).toContain('last known: running');
     await expect.poll(() => dashboard.attribute('data-state')).toBe('lost');

@@ -50,7 +50,7 @@ describe('figures of an own program', () => {
     await expect.poll(() => card.locator('.at').innerText()).toBe('step 50');
     run.run(1);
     run.report('train/loss', 'rank 0', 51, 0.125);
-    await dashboard.sendNews();
+    await dashboard.sendUpdate();
     await expect.poll(() => card.locator('.at').innerText()).toBe('step 51');
     await expect.poll(() => card.locator('.legend').innerText()).toContain('rank 0 0.1250');
     await card.locator('.plot').focus();

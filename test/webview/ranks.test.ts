@@ -22,7 +22,7 @@ it('tiles of ranks say where their time goes, and which one is slow', async () =
   await dashboard.screenshot('slow-rank');
   Object.assign(run.ranks[1]!, { slow: '' });
   run.run(2);
-  await dashboard.sendNews();
+  await dashboard.sendUpdate();
   await expect.poll(async () => (await tiles())[1]).not.toContain('slow');
 });
 

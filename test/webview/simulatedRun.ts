@@ -103,11 +103,11 @@ export class SimulatedRun {
 
   full(): DashboardUpdate {
     this.sent = { steps: 0, evaluations: 0, marks: 0, log: 0, samples: 0 };
-    return this.update(true);
+    return this.message(true);
   }
 
-  news(): DashboardUpdate {
-    return this.update(false);
+  update(): DashboardUpdate {
+    return this.message(false);
   }
 
   get lastStep(): number {
@@ -135,7 +135,7 @@ export class SimulatedRun {
     for (const column of [series.value, series.min, series.max]) column.push(value);
   }
 
-  private figureNews(full: boolean): DashboardUpdate['figures'] {
+  private figureUpdates(full: boolean): DashboardUpdate['figures'] {
     return this.figures.flatMap((series) => {
       const from = full ? 0 : (this.sentFigures.get(series) ?? 0);
       this.sentFigures.set(series, series.step.length);
@@ -317,14 +317,14 @@ export class SimulatedRun {
     };
   }
 
-  private update(full: boolean): DashboardUpdate {
+  private message(full: boolean): DashboardUpdate {
     const { options, sent, steps, evaluations } = this;
     const last = steps.step.length - 1;
     const best = evaluations.reduce<Evaluation | null>((a, b) => (a && a.top1 >= b.top1 ? a : b), null);
     const sorted = steps.imagesPerSec.toSorted((a, b) => a - b);
     const checkpoints = this.marks.filter(({ kind }) => kind === 'checkpoint');
     const fraction = options.totalSteps > 0 && last >= 0 ? this.step / options.totalSteps : null;
-    const news: DashboardUpdate = {
+    const message: DashboardUpdate = {
       type: 'update',
       full,
       sequence: this.sequence++,
@@ -360,7 +360,7 @@ export class SimulatedRun {
         ) as unknown as StepColumns,
       },
       evaluations: { from: sent.evaluations, rows: evaluations.slice(sent.evaluations) },
-      figures: this.figureNews(full),
+      figures: this.figureUpdates(full),
       marks: { from: sent.marks, rows: this.marks.slice(sent.marks) },
       hosts: this.hosts
         .filter(({ time }) => full || time.length > sent.samples)
@@ -380,7 +380,7 @@ export class SimulatedRun {
       log: this.log.length,
       samples: this.hosts[0]?.time.length ?? 0,
     };
-    return news;
+    return message;
   }
 }
 

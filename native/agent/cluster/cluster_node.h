@@ -11,7 +11,7 @@
 #include "agent/connection/relayed_stream.h"
 #include "agent/connection/wire.h"
 #include "agent/ranks/hang.h"
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_spec.h"
 
 namespace trainyard {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "agent/messages/json.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/run/log_times.h"
-#include "agent/run/run_folder.h"
 #include "agent/run/sample_log.h"
 
 namespace trainyard {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/run/run_folder.h"
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/run_spec.h"
 
 namespace trainyard {
 

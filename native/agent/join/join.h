@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent/gpus/gpu_locks.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/run/run_state.h"
 
 namespace trainyard {

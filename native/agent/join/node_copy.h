@@ -6,7 +6,7 @@
 
 #include "agent/connection/wire.h"
 #include "agent/messages/json.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 namespace trainyard {
 

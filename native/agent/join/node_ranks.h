@@ -8,7 +8,7 @@
 #include "agent/connection/relayed_stream.h"
 #include "agent/messages/json.h"
 #include "agent/ranks/rank_hosts.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/system/spawn.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "common/error.h"
-#include "common/sha256.h"
+#include "common/hash/sha256.h"
 
 namespace trainyard {
 

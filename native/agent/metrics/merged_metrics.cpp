@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/checkpoint_folders.h"
+#include "common/checkpoint/checkpoint_folders.h"
 #include "common/error.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 
 #include "agent/messages/json.h"
 #include "agent/ranks/outcome.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 namespace trainyard {
 

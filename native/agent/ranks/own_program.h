@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/messages/json.h"
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_spec.h"
 
 namespace trainyard {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/system/spawn.h"
 
 namespace trainyard {

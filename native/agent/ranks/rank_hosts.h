@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/ranks/hang.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/run/run_state.h"
 
 namespace trainyard {

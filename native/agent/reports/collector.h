@@ -10,7 +10,7 @@
 #include "agent/reports/event_file.h"
 #include "agent/reports/own_lines.h"
 #include "agent/reports/report_paths.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 namespace trainyard {
 

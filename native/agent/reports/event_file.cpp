@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "agent/messages/json.h"
-#include "common/crc32c.h"
 #include "common/files.h"
+#include "common/hash/crc32c.h"
 #include "common/record_frame.h"
 
 namespace trainyard {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "agent/messages/frames.h"
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/journal.h"
-#include "agent/run/run_folder.h"
-#include "agent/run/run_spec.h"
 #include "common/files.h"
 
 namespace trainyard {

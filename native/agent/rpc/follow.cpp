@@ -29,8 +29,8 @@ struct Followers::Followed {
   uint64_t offset = 0;
   uint64_t inode = 0;  ///< of the open file, or the one the client knew; 0: none yet
   Descriptor fd;
-  int watch = -1;    ///< of its folder
-  bool news = true;  ///< to be looked at in the next pump
+  int watch = -1;       ///< of its folder
+  bool changed = true;  ///< to be looked at in the next pump
   double next_look = 0;
   double earliest = 0;  ///< no chunk before this
 };
@@ -89,7 +89,7 @@ void Followers::read_events() {
       for (auto& [id, file] : files_) {
         if (!all && file->watch != event->wd) continue;
         if (folder_gone) file->watch = -1;
-        if (all || folder_gone || (event->len > 0 && file->name == event->name)) file->news = true;
+        if (all || folder_gone || (event->len > 0 && file->name == event->name)) file->changed = true;
       }
       if (folder_gone) watches_.erase(event->wd);
     }
@@ -125,7 +125,7 @@ void Followers::send_chunk(Followed& file) {
   bytes.resize(static_cast<size_t>(got));
   send_("file.data", {{"id", file.id}, {"offset", file.offset}, {"data", base64(bytes)}});
   file.offset += bytes.size();
-  file.news = true;  // until a read finds nothing more
+  file.changed = true;  // until a read finds nothing more
   file.earliest = bytes.size() == kChunk ? 0 : monotonic_seconds() + kGatherPeriod;
 }
 
@@ -133,12 +133,12 @@ bool Followers::pump() {
   const double now = monotonic_seconds();
   bool more = false;
   for (auto& [id, file] : files_) {
-    if (now < (file->news ? file->earliest : file->next_look)) continue;
-    file->news = false;
+    if (now < (file->changed ? file->earliest : file->next_look)) continue;
+    file->changed = false;
     look(*file);
     send_chunk(*file);
     file->next_look = now + (file->watch >= 0 ? kWatchedPeriod : kUnwatchedPeriod);
-    more = more || (file->news && file->earliest == 0);
+    more = more || (file->changed && file->earliest == 0);
   }
   return more;
 }
@@ -146,7 +146,7 @@ bool Followers::pump() {
 int Followers::patience_ms() const {
   if (files_.empty()) return -1;
   double next = 1e18;
-  for (const auto& [id, file] : files_) next = std::min(next, file->news ? file->earliest : file->next_look);
+  for (const auto& [id, file] : files_) next = std::min(next, file->changed ? file->earliest : file->next_look);
   return std::clamp(static_cast<int>((next - monotonic_seconds()) * 1000) + 1, 0, 1000);
 }
 

@@ -34,7 +34,7 @@ class Followers {
   int inotify_fd() const { return inotify_.get(); }
   /// Takes what inotify says.
   void read_events();
-  /// Sends at most one chunk for each file that has news; true when some file has more at once.
+  /// Sends at most one chunk for each file that has changed; true when some file has more at once.
   bool pump();
   /// How long the loop may sleep, in ms; -1: until inotify wakes it.
   int patience_ms() const;

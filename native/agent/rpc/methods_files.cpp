@@ -9,7 +9,7 @@
 #include "agent/messages/base64.h"
 #include "agent/messages/rpc_error.h"
 #include "agent/rpc/rpc.h"
-#include "agent/run/checkpoints.h"
+#include "agent/run/folder/checkpoints.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
 

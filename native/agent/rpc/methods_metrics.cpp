@@ -1,7 +1,7 @@
 // RPC: metrics.read.
 #include "agent/metrics/merged_metrics.h"
 #include "agent/rpc/rpc.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/system/paths.h"
 
 namespace trainyard {

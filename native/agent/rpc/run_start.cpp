@@ -5,11 +5,11 @@
 #include <cerrno>
 
 #include "agent/messages/rpc_error.h"
+#include "agent/run/folder/run_about.h"
+#include "agent/run/folder/run_content.h"
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/journal.h"
 #include "agent/run/lease.h"
-#include "agent/run/run_about.h"
-#include "agent/run/run_content.h"
-#include "agent/run/run_spec.h"
 #include "agent/run/run_state.h"
 #include "agent/system/clock.h"
 #include "agent/system/paths.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "agent/messages/json.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "common/files.h"
 
 namespace trainyard {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "agent/messages/json.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "common/files.h"
 
 namespace trainyard {

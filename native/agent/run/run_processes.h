@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "agent/system/kill.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "agent/figures/host_sample.h"
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 namespace trainyard {
 

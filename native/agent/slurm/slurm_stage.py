@@ -1,6 +1,6 @@
 # A folder on the own disks of an allocation's nodes, before the run starts: listed and read once on
 # the first node, then from node to node, and only what a node lacks (docs/contracts/slurm.md). What
-# each node does is in native/node/stage.py, which each gets by srun as it gets it by SSH elsewhere.
+# each node does is in native/node/stage/stage.py, which each gets by srun as it gets it by SSH elsewhere.
 # Standard library only, Python 3.9 and newer.
 import json
 import os

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/journal.h"
-#include "agent/run/run_spec.h"
 #include "agent/run/stop_watch.h"
 
 namespace trainyard {

@@ -2,10 +2,10 @@
 #pragma once
 #include <optional>
 
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/journal.h"
 #include "agent/run/log_times.h"
-#include "agent/run/run_folder.h"
-#include "agent/run/run_spec.h"
 #include "agent/system/spawn.h"
 
 namespace trainyard {

@@ -8,7 +8,7 @@
 #include "agent/ranks/exit_record.h"
 #include "agent/ranks/heartbeat.h"
 #include "agent/ranks/rank_hosts.h"
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/run_state.h"
 #include "agent/system/spawn.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "agent/run/folder/run_folder.h"
 #include "agent/run/journal.h"
-#include "agent/run/run_folder.h"
 #include "agent/system/tail.h"
 
 namespace trainyard {

@@ -14,7 +14,7 @@
 #include <cstdio>
 
 #include "agent/join/join.h"
-#include "agent/run/checkpoints.h"
+#include "agent/run/folder/checkpoints.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/system/clock.h"
 #include "common/error.h"

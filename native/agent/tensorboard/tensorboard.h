@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 #include "common/process.h"
 
 namespace trainyard {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/run_spec.h"
 #include "agent/run/journal.h"
-#include "agent/run/run_folder.h"
-#include "agent/run/run_spec.h"
 #include "agent/tensorboard/tensorboard.h"
 
 namespace trainyard {

@@ -2,7 +2,7 @@
 // names the file.
 #include <gmock/gmock.h>
 
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "run_folder.h"
 
 namespace trainyard {

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "common/crc32c.h"
+#include "common/hash/crc32c.h"
 #include "common/process.h"
 #include "common/record_frame.h"
 #include "run_folder.h"

@@ -4,9 +4,9 @@
 #include <bit>
 #include <string>
 
-#include "common/crc32c.h"
-#include "common/sha256.h"
-#include "common/sha256_blocks.h"
+#include "common/hash/crc32c.h"
+#include "common/hash/sha256.h"
+#include "common/hash/sha256_blocks.h"
 
 namespace trainyard {
 namespace {

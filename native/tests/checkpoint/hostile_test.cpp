@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "run_folder.h"
 
 namespace trainyard {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include "common/hash/sha256.h"
 #include "common/process.h"
-#include "common/sha256.h"
 #include "run_folder.h"
 
 namespace trainyard {

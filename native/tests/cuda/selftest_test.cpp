@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/ops/host_collectives.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_collectives.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/ops/cuda/ops_backend.h"
 
 namespace trainyard {

@@ -10,10 +10,10 @@
 #include "common/error.h"
 #include "tests/models/support.h"
 #include "tests/models/twin.h"
-#include "tests/ops/host_cuda.h"
-#include "trainer/models/batch_fit.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
+#include "trainer/models/memory/batch_fit.h"
 #include "trainer/ops/cuda/launch.h"
 
 namespace trainyard {

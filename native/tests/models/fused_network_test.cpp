@@ -9,9 +9,9 @@
 #include "tests/models/projected.h"
 #include "tests/models/support.h"
 #include "tests/models/twin.h"
-#include "tests/ops/host_cuda.h"
-#include "trainer/models/batch_fit.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/models/graph_network.h"
+#include "trainer/models/memory/batch_fit.h"
 
 namespace trainyard {
 namespace {

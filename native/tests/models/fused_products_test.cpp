@@ -9,7 +9,7 @@
 
 #include "tests/models/support.h"
 #include "tests/models/twin.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/error.h"
 #include "tests/models/slopes.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/models/graph_network.h"
 
 namespace trainyard {

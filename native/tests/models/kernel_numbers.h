@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/layers/graph.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/network.h"

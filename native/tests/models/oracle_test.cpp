@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "tests/models/formula.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/base/parallel.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"

@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "tests/models/projected.h"
 #include "tests/models/support.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/layers/layers.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/models/support.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/models/builders.h"
 #include "trainer/models/graph_network.h"
 

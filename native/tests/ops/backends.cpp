@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/base/random.h"
 
 namespace trainyard::test {

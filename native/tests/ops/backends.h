@@ -63,7 +63,7 @@ class Bench {
   /// The tensor in its layout and type, padding zero.
   void* put(const TensorDesc& desc, const Values& values);
   /// Memory for a tensor that an op is to overwrite, full of garbage.
-  void* room(const TensorDesc& desc) { return scratch(desc.bytes()); }
+  void* buffer(const TensorDesc& desc) { return scratch(desc.bytes()); }
   /// Reads a tensor back. Fails the test where channel padding is not zero.
   Values take(const TensorDesc& desc, const void* memory);
 

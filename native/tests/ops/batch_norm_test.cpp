@@ -24,7 +24,7 @@ Outcome run(Bench& bench, const BatchNormParams& params, const BatchNormReferenc
   BatchNormOp::Forward f;
   f.x = bench.put(desc, data.x);
   if (params.residual) f.residual = bench.put(desc, data.other);
-  f.y = bench.room(desc);
+  f.y = bench.buffer(desc);
   f.gamma = bench.floats(data.gamma);
   f.beta = bench.floats(data.beta);
   f.running_mean = bench.floats(std::vector<double>(channels, 0.5));
@@ -45,7 +45,7 @@ Outcome run(Bench& bench, const BatchNormParams& params, const BatchNormReferenc
   b.gamma = f.gamma;
   b.beta = f.beta;
   b.saved = f.saved;
-  b.dx = in_place ? b.dy : bench.room(desc);
+  b.dx = in_place ? b.dy : bench.buffer(desc);
   b.dgamma = bench.floats(std::vector<double>(channels, NAN));
   b.dbeta = bench.floats(std::vector<double>(channels, NAN));
   b.scratch = bench.scratch(op->scratch_bytes());
@@ -56,7 +56,7 @@ Outcome run(Bench& bench, const BatchNormParams& params, const BatchNormReferenc
   out.dbeta = bench.read(b.dbeta, channels);
 
   BatchNormOp::Forward inference = f;
-  inference.y = bench.room(desc);
+  inference.y = bench.buffer(desc);
   inference.scratch = bench.scratch(op->scratch_bytes());
   op->forward_inference(inference);
   out.y_inference = bench.take(desc, inference.y);

@@ -43,19 +43,19 @@ void Branches::expect_average(const TensorDesc& in, const PoolCase& test) {
   const Values want = avg_pool(x, test);
   ASSERT_EQ(op->output().shape, want.shape) << name;
   ASSERT_EQ(op->output().dtype, in.dtype) << name;
-  void* y = bench_.room(op->output());
+  void* y = bench_.buffer(op->output());
   op->forward(bench_.put(in, x), y, bench_.scratch(op->scratch_bytes()));
   // As many roundings as the window has elements, at most, and one as the mean is stored.
   const double sums = test.kernel * test.kernel * kRounding;
   const double tolerance = sums + storing_error(in.dtype);
   expect_close(bench_.take(op->output(), y).at, want.at, tolerance, name + ", y");
   const auto inference = bench_.backend().make_avg_pool({in, test.kernel, test.stride, test.pad, false});
-  void* again = bench_.room(op->output());
+  void* again = bench_.buffer(op->output());
   inference->forward(bench_.put(in, x), again, bench_.scratch(inference->scratch_bytes()));
   expect_close(bench_.take(op->output(), again).at, want.at, tolerance, name + ", y of inference");
 
   const Values dy = as_stored(random_values(want.shape, 32), in.dtype);
-  void* dx = bench_.room(in);
+  void* dx = bench_.buffer(in);
   op->backward(bench_.put(op->output(), dy), dx, bench_.scratch(op->scratch_bytes()));
   const std::vector<double> got = bench_.take(in, dx).at;
   // Linear, so a step of 1 in one element is the whole derivative.
@@ -93,10 +93,10 @@ TEST_P(Branches, ConcatenationPutsChannelsBehindOneAnother) {
         descs.push_back({{3, width, 4, 5}, layout, dtype});
         values.push_back(as_stored(random_values(descs.back().shape, static_cast<uint64_t>(width)), dtype));
         parts.push_back(bench_.put(descs.back(), values.back()));
-        dparts.push_back(bench_.room(descs.back()));
+        dparts.push_back(bench_.buffer(descs.back()));
       }
       const auto op = bench_.backend().make_concat(descs);
-      void* y = bench_.room(op->output());
+      void* y = bench_.buffer(op->output());
       op->forward(parts, y);
       const Values got = bench_.take(op->output(), y);
       void* dy = bench_.put(op->output(), got);

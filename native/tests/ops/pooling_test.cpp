@@ -29,20 +29,20 @@ TEST_P(Pooling, MaxTakesTheFirstOfTheLargest) {
       const auto op = bench_.backend().make_max_pool({in, test.kernel, test.stride, test.pad, true});
       const Values want = max_pool(x, test.kernel, test.stride, test.pad);
       ASSERT_EQ(op->output().shape, want.shape) << name;
-      void* y = bench_.room(op->output());
+      void* y = bench_.buffer(op->output());
       void* workspace = bench_.scratch(op->workspace_bytes());
       op->forward(bench_.put(in, x), y, workspace, bench_.scratch(op->scratch_bytes()));
       EXPECT_EQ(bench_.take(op->output(), y).at, want.at) << name;
 
       Values dy = random_values(want.shape, 22);
       for (double& value : dy.at) value = std::floor(8 * value);
-      void* dx = bench_.room(in);
+      void* dx = bench_.buffer(in);
       op->backward(bench_.put(op->output(), dy), workspace, dx, bench_.scratch(op->scratch_bytes()));
       EXPECT_EQ(bench_.take(in, dx).at, max_pool_backward(x, dy, test.kernel, test.stride, test.pad).at) << name;
 
       const auto inference = bench_.backend().make_max_pool({in, test.kernel, test.stride, test.pad, false});
       EXPECT_EQ(inference->workspace_bytes(), 0U);
-      void* again = bench_.room(op->output());
+      void* again = bench_.buffer(op->output());
       inference->forward(bench_.put(in, x), again, nullptr, bench_.scratch(inference->scratch_bytes()));
       EXPECT_EQ(bench_.take(op->output(), again).at, want.at) << name;
     }
@@ -54,9 +54,9 @@ TEST_P(Pooling, MaxHasTheGradientOfItsDifferences) {
   const TensorDesc in{x.shape, backend_case().layouts[0]};
   const auto op = bench_.backend().make_max_pool({in, 3, 2, 1, true});
   void* workspace = bench_.scratch(op->workspace_bytes());
-  op->forward(bench_.put(in, x), bench_.room(op->output()), workspace, bench_.scratch(op->scratch_bytes()));
+  op->forward(bench_.put(in, x), bench_.buffer(op->output()), workspace, bench_.scratch(op->scratch_bytes()));
   const Values dy = random_values(op->output().shape, 24);
-  void* dx = bench_.room(in);
+  void* dx = bench_.buffer(in);
   op->backward(bench_.put(op->output(), dy), workspace, dx, bench_.scratch(op->scratch_bytes()));
   expect_numeric_gradient(
       x.at, bench_.take(in, dx).at, [&] { return weighted_sum(dy, max_pool(x, 3, 2, 1)); }, 1e-6, "dx", 400);
@@ -77,12 +77,12 @@ TEST_P(Pooling, GlobalAverageIsTheMean) {
         for (size_t i = 0; i < x.at.size(); ++i) y.at[i / static_cast<size_t>(shape.pixels())] += x.at[i] / count;
         return y;
       };
-      void* y = bench_.room(op->output());
+      void* y = bench_.buffer(op->output());
       op->forward(bench_.put(in, x), y);
       // Sums in double, on a device of runs of eight in fp32; one rounding at the end.
       expect_close(bench_.take(op->output(), y).at, mean().at, 3 * kRounding, name + ", y");
       const Values dy = random_values(out, 26);
-      void* dx = bench_.room(in);
+      void* dx = bench_.buffer(in);
       op->backward(bench_.put(op->output(), dy), dx);
       const Values got = bench_.take(in, dx);
       Values want(shape);
@@ -110,11 +110,11 @@ TEST_P(Pooling, ShortcutPicksPixelsAndAddsZeros) {
       const auto op = bench_.backend().make_shortcut(in, test.out, test.stride);
       const Values want = shortcut(x, test.out, test.stride);
       ASSERT_EQ(op->output().shape, want.shape) << name;
-      void* y = bench_.room(op->output());
+      void* y = bench_.buffer(op->output());
       op->forward(bench_.put(in, x), y);
       EXPECT_EQ(bench_.take(op->output(), y).at, want.at) << name;
       const Values dy = random_values(want.shape, 28);
-      void* dx = bench_.room(in);
+      void* dx = bench_.buffer(in);
       op->backward(bench_.put(op->output(), dy), dx);
       EXPECT_EQ(bench_.take(in, dx).at, shortcut_backward(x, dy, test.stride).at) << name;
     }
@@ -146,7 +146,7 @@ TEST_P(Pooling, InputNormalisesAsTorchvisionDoes) {
   layouts.insert(Layout::nchw);  // what a fully connected layer flattens
   for (const Layout layout : layouts) {
     const TensorDesc desc{shape, layout};
-    void* y = bench_.room(desc);
+    void* y = bench_.buffer(desc);
     bench_.backend().make_input(desc, kMean, kStd)->forward(pixels.data(), 3, y);
     const Values got = bench_.take(desc, y);
     for (int n = 0; n < 4; ++n) {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tests/ops/backends.h"
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/norm.h"
 

@@ -12,10 +12,10 @@
 #include "common/error.h"
 #include "common/stopwatch.h"
 #include "tests/models/trainee.h"
-#include "tests/ops/host_collectives.h"
+#include "tests/ops/host/host_collectives.h"
 #include "trainer/comm/everyones_group.h"
 #include "trainer/strategies/central_storage.h"
-#include "trainer/strategies/server.h"
+#include "trainer/strategies/parameter_server/server.h"
 
 namespace trainyard::test {
 namespace {

@@ -1,5 +1,5 @@
 // Which server keeps what: everything once, about equally much each, and back again.
-#include "trainer/strategies/shards.h"
+#include "trainer/strategies/parameter_server/shards.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/checkpoint_list.h"
+#include "common/checkpoint/checkpoint_list.h"
 
 namespace trainyard {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "common/files.h"
-#include "common/sha256.h"
+#include "common/hash/sha256.h"
 #include "trainer/checkpoint/file_system.h"
 
 namespace trainyard {

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "common/checkpoint_folders.h"
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_folders.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "common/error.h"
 #include "common/files.h"
-#include "common/sha256.h"
+#include "common/hash/sha256.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/safetensors_header.h"
 

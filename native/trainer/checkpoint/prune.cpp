@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/checkpoint_folders.h"
-#include "common/checkpoint_list.h"
+#include "common/checkpoint/checkpoint_folders.h"
+#include "common/checkpoint/checkpoint_list.h"
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/file_system.h"

@@ -2,8 +2,8 @@
 
 #include <cerrno>
 
-#include "common/checkpoint_folders.h"
-#include "common/checkpoint_manifest.h"
+#include "common/checkpoint/checkpoint_folders.h"
+#include "common/checkpoint/checkpoint_manifest.h"
 #include "common/error.h"
 #include "common/process.h"
 #include "trainer/checkpoint/checkpoint.h"

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "common/outcome.h"
-#include "trainer/cli/device_flags.h"
-#include "trainer/cli/numbers.h"
-#include "trainer/cli/strategy_flags.h"
+#include "trainer/cli/flags/device_flags.h"
+#include "trainer/cli/flags/numbers.h"
+#include "trainer/cli/flags/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/bench/bench_all_reduce.h"
 #include "trainer/train/bench/bench_input.h"

@@ -1,7 +1,7 @@
 #include <memory>
 
-#include "trainer/cli/device_flags.h"
-#include "trainer/cli/numbers.h"
+#include "trainer/cli/flags/device_flags.h"
+#include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/train/evaluate/evaluator.h"
 

@@ -12,8 +12,8 @@
 #include "common/cpu_features.h"
 #include "common/outcome.h"
 #include "common/process.h"
-#include "trainer/cli/numbers.h"
-#include "trainer/cli/suggest.h"
+#include "trainer/cli/flags/numbers.h"
+#include "trainer/cli/flags/suggest.h"
 #include "trainer/cli/verbs.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include <span>
 #include <thread>
 
-#include "trainer/cli/numbers.h"
+#include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/progress_line.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/comm/communicator.h"

@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "trainer/base/parallel.h"
-#include "trainer/cli/numbers.h"
+#include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/selftest/selftest.h"

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "common/outcome.h"
-#include "trainer/cli/device_flags.h"
-#include "trainer/cli/numbers.h"
-#include "trainer/cli/recipe_flags.h"
-#include "trainer/cli/strategy_flags.h"
+#include "trainer/cli/flags/device_flags.h"
+#include "trainer/cli/flags/numbers.h"
+#include "trainer/cli/flags/recipe_flags.h"
+#include "trainer/cli/flags/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
 #include "trainer/train/loop/train.h"

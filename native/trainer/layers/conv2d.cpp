@@ -5,7 +5,7 @@
 #include "common/error.h"
 #include "trainer/layers/graph.h"
 #include "trainer/layers/layers.h"
-#include "trainer/layers/norm_merger.h"
+#include "trainer/layers/norm/norm_merger.h"
 #include "trainer/layers/planner.h"
 
 namespace trainyard {

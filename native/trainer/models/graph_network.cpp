@@ -5,8 +5,8 @@
 
 #include "common/error.h"
 #include "trainer/base/spare_memory.h"
-#include "trainer/models/batch_fit.h"
 #include "trainer/models/initialise.h"
+#include "trainer/models/memory/batch_fit.h"
 
 namespace trainyard {
 
@@ -112,7 +112,7 @@ void GraphNetwork::weights_changed() {
   if (inference_) inference_->weights_changed();
 }
 
-std::optional<Room> GraphNetwork::room_for(const Purpose& purpose) {
+std::optional<MemoryLimit> GraphNetwork::memory_limit(const Purpose& purpose) {
   // An optimizer's memory comes before the first step, up to two numbers a weight, and so does what
   // gradients travel in as bf16. What micro-batches are added up in comes with that step, and
   // gradients come before all of them.
@@ -120,23 +120,23 @@ std::optional<Room> GraphNetwork::room_for(const Purpose& purpose) {
   const size_t arenas = (optimizer_is_there ? 0 : 2) + (options_.micro_batches ? 1 : 0) + (gradients_ ? 0 : 1);
   const size_t narrow = optimizer_is_there || !options_.narrow_sums ? 0 : weights_.bytes() / 2;
   const size_t to_come = purpose.training ? arenas * weights_.bytes() + narrow : 0;
-  if (const auto memory = backend_->memory_figures()) return room_on_device(*memory, to_come);
+  if (const auto memory = backend_->memory_figures()) return device_memory_limit(*memory, to_come);
   if (!backend_->host_memory()) return std::nullopt;
   // Gradients are asked for, but the system gives a page when it is first written.
   const uint64_t free = options_.free_memory ? options_.free_memory() : free_memory();
-  return room_on_host(free, options_.host_ranks, to_come + (gradients_ ? gradients_->bytes() : 0));
+  return host_memory_limit(free, options_.host_ranks, to_come + (gradients_ ? gradients_->bytes() : 0));
 }
 
 void GraphNetwork::require_elements(const Purpose& purpose) {
   const int most = batch_of_elements(*graph_, backend_->most_elements());
   if (purpose.batch <= most) return;
-  const auto room = room_for(purpose);
-  const int fits = room ? largest_batch(*graph_, *backend_, purpose, room->bytes, most) : most;
+  const auto limit = memory_limit(purpose);
+  const int fits = limit ? largest_batch(*graph_, *backend_, purpose, limit->bytes, most) : most;
   throw too_many_elements(*graph_, backend_->most_elements(), purpose.batch, fits);
 }
 
-void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
-  const auto found = room_for(purpose);
+void GraphNetwork::require_memory(size_t bytes, const Purpose& purpose) {
+  const auto found = memory_limit(purpose);
   if (!found || bytes <= found->bytes) return;
   // A program's ops have memory of their own, which is taken already where the batch is this one.
   const size_t own = program_bytes(*graph_, *backend_, purpose).value_or(bytes) - bytes;
@@ -149,7 +149,7 @@ void GraphNetwork::require_room(size_t bytes, const Purpose& purpose) {
 void GraphNetwork::bind(Program& program, const Purpose& purpose) {
   if (!activations_ || activations_->bytes() < program.arena_bytes()) {
     activations_.reset();
-    require_room(program.arena_bytes(), purpose);
+    require_memory(program.arena_bytes(), purpose);
     activations_ = backend_->allocate(program.arena_bytes());
     if (replay_) replay_->forget();
     activations_->populate();
@@ -307,7 +307,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   check(batch);
   const size_t wanted = static_cast<size_t>(batch.count) * options_.classes;
   if (logits.size() < wanted) {
-    throw Error(Exit::internal, "No room for " + std::to_string(wanted) + " logits. Report it.");
+    throw Error(Exit::internal, "No limit for " + std::to_string(wanted) + " logits. Report it.");
   }
   if (!inference_) {
     const Purpose purpose{options_.batch, false, storage_of(options_.precision)};

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "trainer/layers/program.h"
-#include "trainer/models/arena.h"
+#include "trainer/models/memory/arena.h"
+#include "trainer/models/memory/memory_limit.h"
 #include "trainer/models/network.h"
 #include "trainer/models/network_optimizer.h"
 #include "trainer/models/replay.h"
-#include "trainer/models/room.h"
 
 namespace trainyard {
 
@@ -59,13 +59,13 @@ class GraphNetwork final : public Network {
   Purpose training_purpose() const;
   std::vector<ParameterRange> statistic_ranges() const;
   /// What is left for a program; nothing where nobody knows.
-  std::optional<Room> room_for(const Purpose& purpose);
+  std::optional<MemoryLimit> memory_limit(const Purpose& purpose);
   /// Throws Error(Exit::device), and names the batch that would fit, when a tensor has more elements
   /// than the back end takes. Before the program is made.
   void require_elements(const Purpose& purpose);
   /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory
-  /// has less room.
-  void require_room(size_t bytes, const Purpose& purpose);
+  /// has less limit.
+  void require_memory(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;
   std::unique_ptr<Graph> graph_;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/models/precision.h"
+#include "trainer/models/precision/precision.h"
 #include "trainer/ops/contract/memory_figures.h"
 #include "trainer/optim/device_optimizer.h"
 

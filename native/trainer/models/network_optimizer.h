@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/models/arena.h"
+#include "trainer/models/memory/arena.h"
 #include "trainer/optim/device_optimizer.h"
 
 namespace trainyard {

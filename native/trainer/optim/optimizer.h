@@ -2,7 +2,7 @@
 // class in files of its own, with the arithmetic of one weight in NAME_math.h, which the GPU's
 // kernel uses too.
 // A new one also needs: known_optimizers and make_optimizer (optimizer.cpp); ops/cuda/math/update_wide.h
-// with ops/cuda/update.cpp; cli/recipe_flags.cpp; train/plan/plan.cpp and recipe.cpp; runs of
+// with ops/cuda/update.cpp; cli/flags/recipe_flags.cpp; train/plan/plan.cpp and recipe.cpp; runs of
 // PyTorch's in tests/optim/oracle_test.cpp. CONTRIBUTING.md says which test finds which omission.
 #pragma once
 #include <cstddef>

@@ -7,8 +7,8 @@
 #include "common/process.h"
 #include "trainer/strategies/central_storage.h"
 #include "trainer/strategies/mirrored.h"
-#include "trainer/strategies/parameter_server.h"
-#include "trainer/strategies/parameter_server_async.h"
+#include "trainer/strategies/parameter_server/parameter_server.h"
+#include "trainer/strategies/parameter_server/parameter_server_async.h"
 
 namespace trainyard {
 

@@ -1,6 +1,6 @@
 // A and B are interleaved, so that what else the machine does meets both; medians of them, and what
 // they are of one another.
-import { median } from '../statistics.mjs';
+import { median } from '../support/statistics.mjs';
 
 export const rounds = 5;
 

@@ -8,10 +8,9 @@ import { trainDefaultsOf } from '../../core/bakeoff/trainDefaultsOf.js';
 import { bakeOff } from '../../core/measure/bakeOff.js';
 import { bakeOffPage, readBakeOff, writeBakeOff } from '../../core/measure/bakeOffFolder.js';
 import { measuredWords } from '../../core/measure/measureScaling.js';
-import { trainDefaultsText } from '../../core/plan/trainDefaults.js';
-import { positiveInteger } from '../../core/plan/flags.js';
+import { trainDefaultsText } from '../../core/plan/request/trainDefaults.js';
 import { replicasOf, slotsOf, slotsOfNode, usualReplicas } from '../../core/scaling/plan.js';
-import type { Args } from '../args.js';
+import { countOf, type Args } from '../args.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import { errorWords } from '../remedies.js';
@@ -28,7 +27,7 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
   const given = args.value('replicas');
   const wanted = {
     ...(tried === undefined ? {} : { tried: triedOf(tried) }),
-    ...(rounds === undefined ? {} : { rounds: positiveInteger(rounds, '--rounds') }),
+    ...(rounds === undefined ? {} : { rounds: countOf('--rounds', rounds, 1) }),
     ...(given === undefined ? {} : { ranks: replicasOf(given) }),
   };
   const profile = await context.profile(args.words[1]);
@@ -74,7 +73,11 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
 function minutesOf(text: string): number {
   const value = /^\d{1,4}(\.\d+)?$/.test(text) ? Number(text) : 0;
   if (value > 0) return value;
-  throw new UserError('usage', `--minutes must be a number above 0, not "${text}"`, 'Correct it');
+  throw new UserError(
+    'usage',
+    `--minutes must be a number above 0, not "${text}"`,
+    `Write, for example, --minutes ${usualMinutes}`,
+  );
 }
 
 function show({ output, json }: Context, result: BakeOffResult, folder: string): void {

@@ -3,13 +3,12 @@ import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { measuredWords, measureScaling } from '../../core/measure/measureScaling.js';
 import { newStudy, openStudy, scalingPage, writeReport } from '../../core/measure/scalingFolder.js';
-import { positiveInteger } from '../../core/plan/flags.js';
 import { measuredTables, nextNodeSentences } from '../../core/scaling/pageTables.js';
 import { plannedPoints, replicasOf, slotsOf, usualReplicas } from '../../core/scaling/plan.js';
 import type { Setup } from '../../core/scaling/model.js';
 import type { ScalingReport } from '../../core/scaling/report.js';
 import type { ScalingMode } from '../../core/scaling/series.js';
-import type { Args } from '../args.js';
+import { countOf, type Args } from '../args.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import { errorWords } from '../remedies.js';
@@ -22,7 +21,7 @@ export const interrupted = 130;
 export async function reportScaling(context: Context, args: Args): Promise<number> {
   const modes = modesOf(args);
   const between = linkOf(args.value('link'));
-  const steps = positiveInteger(args.value('steps') ?? String(usualSteps), '--steps');
+  const steps = countOf('--steps', args.value('steps') ?? String(usualSteps), usualSteps);
   if (steps < fewestSteps) {
     throw new UserError('usage', `--steps must be at least ${fewestSteps}`, 'Measure more steps');
   }

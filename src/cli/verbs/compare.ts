@@ -3,7 +3,7 @@ import { compareRuns, type Comparison } from '../../core/compare/comparison.js';
 import type { ComparedRun } from '../../core/compare/comparedRun.js';
 import { csvOf, markdownOf, recordsOf } from '../../core/compare/exports.js';
 import { CompareReader } from '../../core/follow/compareReader.js';
-import { trainHelp } from '../../core/plan/flagCheck.js';
+import { trainHelp } from '../../core/plan/request/flagCheck.js';
 import { comparisonLines, withDefaults, type KnownTrainer } from '../comparisonTable.js';
 import type { Args } from '../args.js';
 import { accuracyOf } from '../accuracy.js';
@@ -18,7 +18,7 @@ export const compare: Verb = {
   flags: [
     { name: 'accuracy', value: 'A', help: 'what time and price it took to reach top-1 of A, say 80%' },
     { name: 'csv', help: 'comma-separated values, a run a line' },
-    { name: 'markdown', help: 'a table for a document, a run a row' },
+    { name: 'markdown', help: 'a table for a document, a run a row', alternative: true },
     {
       name: 'profile',
       value: 'P',
@@ -26,7 +26,7 @@ export const compare: Verb = {
     },
   ],
   details: [
-    'Runs of several profiles can be compared. Without --accuracy it is the greatest whole percent that every run with evaluations has reached.',
+    'Runs of several profiles can be compared. The default of --accuracy is the highest whole percent that all compared runs with evaluations reached.',
   ],
   async run(context, args) {
     const write = writerOf(args, context.json);

@@ -1,7 +1,7 @@
-import { Cancelled, exitCodes, UserError } from '../../core/base/errors.js';
+import { exitCodes } from '../../core/base/errors.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
-import { confirm } from '../prompter.js';
+import { demandYes } from '../prompter.js';
 import { deleteCheckpoint } from './checkpoints/deleteCheckpoint.js';
 import { errorWords } from '../remedies.js';
 
@@ -28,13 +28,8 @@ export const deleteRun: Verb = {
     const entry = await context.resolveRun(args);
     if (step !== undefined) return deleteCheckpoint(context, entry, step, args.has('yes'));
     const { dir, id } = entry;
-    const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}? Type yes: `;
-    const answer = args.has('yes') || (await confirm(question));
-    if (answer === undefined) {
-      const what = `${id} was not deleted: there is no terminal to ask on`;
-      throw new UserError('usage', what, 'Say that it may go without a question: --yes');
-    }
-    if (!answer) throw new Cancelled();
+    const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}?`;
+    await demandYes(args.has('yes'), question, `${id} was not deleted`);
     const deletion = await deleteRunFolders(context.machine, context.currentProfile, entry);
     const { stays, stayCount } = deletion;
     const unreached = deletion.unreached.map(({ host, dir: there, error }) => {

@@ -34,7 +34,7 @@ export const logs: Verb = {
     },
   ],
   details: [
-    'What was written before comes rank by rank, what is followed in the order in which it arrives. A time is that of the clock of the node that ran the rank.',
+    'Existing output is printed rank by rank; followed lines are printed as they come in. A time is that of the clock of the node that ran the rank.',
     'Without --source: all ranks and the evaluator. Example: trainyard logs last --source 0,3 --lines 50 --follow',
   ],
   async run(context, args) {

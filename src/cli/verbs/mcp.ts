@@ -14,7 +14,7 @@ export const mcp: Verb = {
     },
   ],
   details: [
-    'An assistant starts this program; by hand it only waits. Its tools list profiles and runs, read figures and logs, check and compare. Starting, resuming and stopping a run needs your word each time.',
+    'An assistant starts this program; by hand it only waits. Its tools list profiles and runs, read figures and logs, check and compare. Starting, resuming and stopping a run needs your confirmation each time.',
     'Passwords, passphrases and unknown host keys are never asked here: use a key agent, and connect once in a terminal with trainyard trust P.',
   ],
   async run(context, args) {

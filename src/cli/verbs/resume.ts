@@ -1,4 +1,4 @@
-import { requestOf } from '../../core/plan/request.js';
+import { requestOf } from '../../core/plan/request/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';

@@ -1,12 +1,16 @@
 import { resolve } from 'node:path';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
-import { assertTrainFlags, trainHelp } from '../../core/plan/flagCheck.js';
-import { positiveInteger, trainerHelpWords } from '../../core/plan/flags.js';
-import { gpuWishOf } from '../../core/plan/gpuWish.js';
-import type { AskedRun } from '../../core/plan/commandLine.js';
-import { requestOf, type TypedRun } from '../../core/plan/request.js';
-import { addedDefaults, trainDefaultsText, withTrainDefaults } from '../../core/plan/trainDefaults.js';
+import { assertTrainFlags, trainHelp } from '../../core/plan/request/flagCheck.js';
+import { trainerHelpWords } from '../../core/plan/request/flags.js';
+import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
+import type { AskedRun } from '../../core/plan/request/commandLine.js';
+import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
+import {
+  addedDefaults,
+  trainDefaultsText,
+  withTrainDefaults,
+} from '../../core/plan/request/trainDefaults.js';
 import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import { WorkspaceFile } from '../../core/presets/workspaceFile.js';
 import { presetRun } from '../../core/presets/presetRun.js';
@@ -14,7 +18,7 @@ import { parseStage } from '../../core/stage/spec.js';
 import type { RunCode } from '../../core/code/place.js';
 import type { StartedRun } from '../../core/cluster/nodes/machine.js';
 import { snapshotFor } from '../../core/cluster/nodes/startCode.js';
-import type { Args } from '../args.js';
+import { countOf, type Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
@@ -49,8 +53,8 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     tensorboard: args.has('tensorboard') || kept.tensorboard === true,
     wait: args.has('wait') || kept.wait === true,
     evaluator: !args.has('no-evaluator') && kept.evaluator !== false,
-    ...(ranks === undefined ? {} : { ranks: positiveInteger(ranks, '--ranks') }),
-    ...(nodes === undefined ? {} : { nodes: positiveInteger(nodes, '--nodes') }),
+    ...(ranks === undefined ? {} : { ranks: countOf('--ranks', ranks, 2) }),
+    ...(nodes === undefined ? {} : { nodes: countOf('--nodes', nodes, 2) }),
     ...perOf(args),
     ...(gpus === undefined ? {} : { gpus: gpuWishOf(gpus, '--gpus').text }),
     ...(name === undefined ? {} : { name }),
@@ -134,7 +138,11 @@ export const run: Verb = {
     },
     { name: 'nodes', value: 'N', help: "how many of a cluster's hosts to use; by default all" },
     { name: 'per-slot', help: 'of an own program: one process for each slot of the nodes' },
-    { name: 'per-node', help: 'of an own program: one launcher for each node, for example torchrun' },
+    {
+      name: 'per-node',
+      help: 'of an own program: one launcher for each node, for example torchrun',
+      alternative: true,
+    },
     {
       name: 'gpus',
       value: 'N|LIST',

@@ -1,6 +1,6 @@
 import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
 import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
-import { requestOf } from '../../core/plan/request.js';
+import { requestOf } from '../../core/plan/request/request.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
@@ -27,6 +27,7 @@ export const runFrom: Verb = {
     },
   ],
   rest: true,
+  restWords: '[-- FLAGS…]',
   trainer: 'flags',
   details: [
     'STEP is a step, latest (the default) or best. The new run has the command of RUN and begins at step 0: weights alone are taken, neither the optimizer nor the schedule. To go on with RUN itself there is: trainyard resume RUN',

@@ -24,7 +24,7 @@ export const runs: Verb = {
     {
       name: 'accuracy',
       value: 'A',
-      help: 'the price to top-1 of A, say 80%; by default to the whole percent that a run reached',
+      help: 'the price to top-1 of A, say 80%; the default is the highest whole percent that the run reached',
     },
   ],
   async run(context, args) {

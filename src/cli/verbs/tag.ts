@@ -1,7 +1,7 @@
 import { visible } from '../../core/base/visible.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import type { RunAbout } from '../../core/contracts/runSchema.js';
-import { aboutOf, tagsOf } from '../../core/plan/about.js';
+import { aboutOf, tagsOf } from '../../core/plan/request/about.js';
 import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
 

@@ -3,8 +3,8 @@
 import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import { plural } from '../base/plural.js';
-import { flagValue } from '../plan/flagValue.js';
-import type { TrainerFlag } from '../plan/trainerHelp.js';
+import { flagValue } from '../plan/request/flagValue.js';
+import type { TrainerFlag } from '../plan/request/trainerHelp.js';
 
 /** One way to run the training. */
 export interface Candidate {

@@ -1,7 +1,7 @@
 // The pages of a bake-off, and the sentences that a terminal prints too.
 import { plural } from '../base/plural.js';
 import { reportTitle } from '../model/measured.js';
-import { commandLineOf } from '../plan/commandLine.js';
+import { commandLineOf } from '../plan/request/commandLine.js';
 import { escaped, htmlCommand, htmlList, htmlPage, htmlTable } from '../scaling/html.js';
 import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';

@@ -40,6 +40,8 @@ export type Remedy =
   /** `line` of the file of presets, from 1. */
   | { kind: 'correctWorkspaceFile'; line: number }
   | { kind: 'addProfile' }
+  /** `names`: of the profiles there are. */
+  | { kind: 'chooseProfile'; names: readonly string[] }
   /** A new connection may do, or what a person answers then. `file`: of the private key. */
   | ({ kind: 'connectAgain' } & ProfilePlace)
   | { kind: 'enterAgain'; host: string }

@@ -3,10 +3,10 @@ import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { flagValue } from '../plan/flagValue.js';
-import { keptWishes } from '../plan/keptWishes.js';
+import { flagValue } from '../plan/request/flagValue.js';
+import { keptWishes } from '../plan/request/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
-import { typedOf, usedDevice, type TypedRun } from '../plan/request.js';
+import { typedOf, usedDevice, type TypedRun } from '../plan/request/request.js';
 
 /**
  * What asks for such a run: the earlier one's command line, with `changes` to its flags, at step 0

@@ -13,9 +13,9 @@ import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import { metricSchema, type Metric } from '../contracts/metricsSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { onHead } from '../plan/evaluated.js';
-import { absolutePaths } from '../plan/flags.js';
+import { absolutePaths } from '../plan/request/flags.js';
 import { checkData, checkRemoteData } from '../plan/preflight.js';
-import { namedData } from '../plan/request.js';
+import { namedData } from '../plan/request/request.js';
 import { ByteTail } from '../streams/tail.js';
 
 /** What an evaluation found; `top1` and `top5` are fractions. */

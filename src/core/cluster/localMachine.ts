@@ -48,14 +48,14 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
-import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
+import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
 import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { roomOf, type NodeOffer } from '../plan/placement.js';
-import type { RunRequest } from '../plan/request.js';
+import type { RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
-import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
+import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
 
 /**

@@ -15,12 +15,13 @@ import type { Profile } from '../contracts/profileSchema.js';
 import type { SlurmRecord, StartSpec, StopMode } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
-import { assertTrainFlags, trainHelp } from '../plan/flagCheck.js';
+import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
 import type { NodeOffer, Placement } from '../plan/placement.js';
 import { checkRemoteData } from '../plan/preflight.js';
-import { ofOurTrainer, type RunRequest } from '../plan/request.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { newRunId, planRun } from '../plan/spec.js';
 import { givenWorkdir } from '../profiles/workdir.js';
+import type { CudaRelease } from '../setup/cudaBuild.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { findNativeSources, slurmJobName, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
@@ -79,6 +80,9 @@ function layoutOf({ nodes }: Placement, nvidia: readonly string[] | undefined): 
   }));
 }
 
+/** The build of the CUDA back end that the compute nodes get. */
+const releaseOf = ({ slurm }: Profile): CudaRelease => slurm?.cuda ?? 13;
+
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
@@ -88,7 +92,7 @@ export class SlurmMachine extends SshMachine {
     const asked = { queue: undefined as SlurmQueue | undefined };
     super({
       ...options,
-      gpusElsewhere: gpusPerNodeOf(options.profile.slurm ?? {}) > 0,
+      gpusElsewhere: gpusPerNodeOf(options.profile.slurm ?? {}) > 0 ? releaseOf(options.profile) : undefined,
       entries: async (entries) => (asked.queue ? asked.queue.entries(entries) : [...entries]),
     });
     this.queue = new SlurmQueue({
@@ -167,10 +171,9 @@ export class SlurmMachine extends SshMachine {
     const note = stopAheadTrouble(allocation.fields);
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
     if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
-    const runtime = await this.withPackages((packages) =>
-      // Also where the profile has no GPUs, and this run asks for some.
-      this.head.prepare(packages, progress, { cuda: wantsGpu, ...(wantsGpu ? { gpusElsewhere: true } : {}) }),
-    );
+    // Also where the profile has no GPUs, and this run asks for some.
+    const gpus = wantsGpu ? { cuda: true, gpusElsewhere: releaseOf(profile) } : {};
+    const runtime = await this.withPackages((packages) => this.head.prepare(packages, progress, gpus));
     const { home } = await this.node.hello();
     progress.onProgress?.('checking');
     await this.assertReady(request, runtime);
@@ -248,7 +251,10 @@ export class SlurmMachine extends SshMachine {
     assertStageable(request, this.head.name);
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async () => ((await this.readPayload()).cuda.length === 0 ? noCudaLibrary : undefined),
+      backEnd: async () => {
+        const { cuda } = await this.readPayload();
+        return cuda.some(({ release }) => release === releaseOf(request.profile)) ? undefined : noCudaLibrary;
+      },
     };
     return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };
   }

@@ -1,7 +1,7 @@
 // What a job of Slurm's stages on its own nodes before its run starts (native/agent/slurm).
 import { UserError } from '../base/errors.js';
 import { portsOf } from '../contracts/ports.js';
-import type { NamedData, RunRequest } from '../plan/request.js';
+import type { NamedData, RunRequest } from '../plan/request/request.js';
 import type { Payload } from '../setup/payload.js';
 import { readFolderPrograms, type NativeSources } from '../setup/sources.js';
 import { isAddress } from '../stage/spec.js';

@@ -19,6 +19,7 @@ import { readPayload, type Payload } from '../setup/payload.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { CudaRelease } from '../setup/cudaBuild.js';
 import { hasRanks } from '../contracts/slots.js';
 import { withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
@@ -26,9 +27,9 @@ import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
-import { ofOurTrainer, type RunRequest } from '../plan/request.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
-import { offeredFlags, type TrainerFlag } from '../plan/trainerHelp.js';
+import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
 import { assertFlags, checkBeforeStart } from './check/startChecks.js';
 import { startWithCode } from './nodes/startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
@@ -69,7 +70,7 @@ export interface SshMachineOptions {
   logger?: Logger;
   /** Of a profile of kind slurm, as of SshNodeOptions. */
   entries?: AmendEntries;
-  gpusElsewhere?: boolean;
+  gpusElsewhere?: CudaRelease | undefined;
 }
 
 type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;

@@ -46,7 +46,7 @@ const nothing = z.unknown();
 
 /** Bytes that are written to a channel at once. */
 const pieceBytes = 256 * 1024;
-/** As in native/node/code.py: so much is passed on while it comes. */
+/** As in native/node/code/streams.py: so much is passed on while it comes. */
 const mostPassedOn = 128 << 20;
 
 interface Channel extends CodeTarget {

@@ -154,6 +154,15 @@ export const profileSchema = z
                 ),
               ),
           ),
+          cuda: optional(
+            z
+              .literal([12, 13])
+              .check(
+                about(
+                  'The build of the CUDA back end for runs on GPUs: nobody asks the drivers of the compute nodes. 13 (the default) needs driver 580 and an Ampere GPU or newer, 12 driver 525 and a GPU from Volta to Hopper.',
+                ),
+              ),
+          ),
           lines: optional(
             z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
           ),

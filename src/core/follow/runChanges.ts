@@ -38,7 +38,7 @@ export interface RunChange {
 interface Seen {
   status: RunStatus;
   generation: number;
-  /** How often somebody resumed it: no news to them. */
+  /** How often somebody resumed it, which they know. */
   resumes: number;
   trouble: Trouble | undefined;
   restarting: boolean;

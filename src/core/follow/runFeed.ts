@@ -40,7 +40,7 @@ export class RunFeed implements Disposable {
   private readonly logger: Logger;
   private following: DisposableStore | undefined;
   private disposed = false;
-  private lastNews: number;
+  private lastUpdate: number;
   private lost = false;
   private failure: unknown;
 
@@ -49,16 +49,16 @@ export class RunFeed implements Disposable {
 
   constructor(private readonly options: RunFeedOptions) {
     this.logger = options.logger ?? nullLogger;
-    this.lastNews = this.now();
+    this.lastUpdate = this.now();
   }
 
   get dir(): string {
     return this.options.dir;
   }
 
-  /** Whether news arrive, and when the last ones did (seconds since the epoch). */
+  /** Whether updates arrive, and when the last one did (seconds since the epoch). */
   get connection(): { state: 'connected' | 'lost'; since: number } {
-    return { state: this.lost ? 'lost' : 'connected', since: this.lastNews };
+    return { state: this.lost ? 'lost' : 'connected', since: this.lastUpdate };
   }
 
   /** Why the run can no longer be followed; undefined while it can. */
@@ -167,7 +167,7 @@ export class RunFeed implements Disposable {
 
   private changed(change: () => void): void {
     change();
-    this.lastNews = this.now();
+    this.lastUpdate = this.now();
     this.changes.fire(undefined);
   }
 

@@ -18,7 +18,7 @@ import {
 import type { NodePath } from '../base/nodePath.js';
 import { bakeOffName, bakeOffTag, endlessSteps } from '../model/measured.js';
 import type { StartLine } from '../contracts/metricsSchema.js';
-import { longestName } from '../plan/about.js';
+import { longestName } from '../plan/request/about.js';
 import { spreadOf } from '../scaling/series.js';
 import { commandOf, endLeftRun, shortRun, type AskedShortRun, type RunPlace } from './shortRun.js';
 

@@ -31,6 +31,6 @@ export async function writePages(folder: string, files: Readonly<Record<string, 
     }
   } catch (error) {
     const what = `the report cannot be written to ${folder}: ${errorText(error)}`;
-    throw new UserError('preflight', what, 'Choose another folder, or make room there');
+    throw new UserError('preflight', what, 'Choose another folder, or free disk space there');
   }
 }

@@ -12,8 +12,8 @@ import { deleteRunFolders } from '../follow/deletion.js';
 import { RunFollower } from '../follow/run.js';
 import { outputFiles } from '../follow/runOutput.js';
 import { isOver, statusOf } from '../model/runStatus.js';
-import { commandLineOf, type AskedRun } from '../plan/commandLine.js';
-import { requestOf, type Device } from '../plan/request.js';
+import { commandLineOf, type AskedRun } from '../plan/request/commandLine.js';
+import { requestOf, type Device } from '../plan/request/request.js';
 
 /** Where the runs of a measurement go. */
 export interface RunPlace {

@@ -5,7 +5,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { hasRanks } from '../contracts/slots.js';
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
-import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request.js';
+import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request/request.js';
 
 /** What `auto` asks for. Each is called once at most, and only where the answer counts. */
 export interface DeviceLooks {

@@ -1,7 +1,7 @@
 // The images on which a run's checkpoints are evaluated.
 import { isInHome, withHome, type NodePath } from '../base/nodePath.js';
 import type { RunEntry } from '../contracts/agentApi.js';
-import { flagValue } from './flagValue.js';
+import { flagValue } from './request/flagValue.js';
 
 /** Those of the run itself, as its record names them. */
 export function evaluationData({ run }: Pick<RunEntry, 'run'>): string | undefined {

@@ -2,9 +2,9 @@
 // is one for all nodes, so no two starts wait for each other.
 import type { WaitingStart } from '../contracts/metricsSchema.js';
 import type { PlacedRun } from './device.js';
-import { wishedFrom } from './gpuWish.js';
+import { wishedFrom } from './request/gpuWish.js';
 import type { NodeOffer, OfferedGpu, Placement } from './placement.js';
-import type { RunRequest } from './request.js';
+import type { RunRequest } from './request/request.js';
 
 /** What a start waits for on one node. */
 export interface GpuDemand {

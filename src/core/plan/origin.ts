@@ -1,7 +1,7 @@
 // A checkpoint as the beginning of another run: its weights, by a flag of the trainer.
 import type { RunFile } from '../contracts/runSchema.js';
 import { join, type NodePath } from '../base/nodePath.js';
-import { flagValue } from './flagValue.js';
+import { flagValue } from './request/flagValue.js';
 
 const flag = '--init-weights';
 

@@ -5,8 +5,8 @@ import type { Remedy } from '../base/remedy.js';
 import { hasRanks } from '../contracts/slots.js';
 import type { WaitingStart } from '../contracts/metricsSchema.js';
 import type { Host, Profile } from '../contracts/profileSchema.js';
-import { wishedFrom, type GpuWish } from './gpuWish.js';
-import type { Device, RunRequest } from './request.js';
+import { wishedFrom, type GpuWish } from './request/gpuWish.js';
+import type { Device, RunRequest } from './request/request.js';
 
 /** One GPU of a node. `index` is as NVML counts. */
 export interface OfferedGpu {
@@ -107,7 +107,7 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const what =
       all === 0
         ? `no node of profile ${profile.name} has a free GPU`
-        : `${ranks} ranks were asked for, and there is room for ${all}`;
+        : `${ranks} ranks were asked for, and there are slots for ${all}`;
     const hint: Remedy =
       all === 0
         ? { kind: 'useCpu', or: 'otherGpus', profile: profile.name }

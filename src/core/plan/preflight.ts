@@ -1,7 +1,7 @@
 // What is checked before a run starts, each with what to do about it.
 import { readdir, stat } from 'node:fs/promises';
 import { errorText, systemCode } from '../base/errors.js';
-import type { NamedData } from './request.js';
+import type { NamedData } from './request/request.js';
 import { agentErrors, type AgentResult } from '../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { bad, good, type CheckResult } from '../base/checks.js';

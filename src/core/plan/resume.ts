@@ -5,10 +5,10 @@ import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { slurmTexts } from '../slurm/wish.js';
-import { assertBudgetLeft } from './budget.js';
-import { commandLineOf } from './commandLine.js';
-import { keptWishes, type RunWishes } from './keptWishes.js';
-import { typedOf, usedDevice, type TypedRun } from './request.js';
+import { assertBudgetLeft } from './request/budget.js';
+import { commandLineOf } from './request/commandLine.js';
+import { keptWishes, type RunWishes } from './request/keptWishes.js';
+import { typedOf, usedDevice, type TypedRun } from './request/request.js';
 
 /**
  * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,

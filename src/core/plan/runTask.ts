@@ -3,11 +3,11 @@ import { UserError } from '../base/errors.js';
 import { check, problemsText } from '../base/validation.js';
 import { localProfile } from '../contracts/profileSchema.js';
 import { taskSchema } from '../contracts/taskSchema.js';
-import { gpuWishOf } from './gpuWish.js';
+import { gpuWishOf } from './request/gpuWish.js';
 import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
-import type { TypedRun } from './request.js';
+import type { TypedRun } from './request/request.js';
 import { fileOf } from './runFile.js';
-import { splitWords } from './words.js';
+import { splitWords } from './request/argv.js';
 
 /**
  * What a task asks for. `cwd` is as it was written, or the folder that the task belongs to. `wait` is

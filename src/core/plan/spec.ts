@@ -6,7 +6,7 @@ import { portRangeOf } from '../contracts/ports.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
-import { argvOf, type RunRequest } from './request.js';
+import { argvOf, type RunRequest } from './request/request.js';
 import { headAddress } from './headAddress.js';
 import { hasRanks } from '../contracts/slots.js';
 import type { Profile } from '../contracts/profileSchema.js';

@@ -1,8 +1,8 @@
 // A preset as the run that it asks for, and back.
 import type { Preset } from '../contracts/presetSchema.js';
-import type { AskedRun } from '../plan/commandLine.js';
-import { gpuWishOf } from '../plan/gpuWish.js';
-import { joinWords, splitWords } from '../plan/words.js';
+import type { AskedRun } from '../plan/request/commandLine.js';
+import { gpuWishOf } from '../plan/request/gpuWish.js';
+import { joinWords, splitWords } from '../plan/request/argv.js';
 import { parseStage, stageText } from '../stage/spec.js';
 
 /**

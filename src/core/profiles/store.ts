@@ -185,7 +185,7 @@ export class ProfileStore {
 
 /** Throws UserError (usage) that names those there are. */
 export function noSuchProfile(name: string, names: readonly string[]): never {
-  throw new UserError('usage', `there is no profile named ${name}`, `Choose one of: ${names.join(', ')}`);
+  throw new UserError('usage', `there is no profile named ${name}`, { kind: 'chooseProfile', names });
 }
 
 /** Throws what is wrong with the entry of that name, where there is one. */

@@ -18,8 +18,11 @@ export const oldestDrivers: Readonly<Record<CudaRelease, number>> = { 13: 580, 1
  */
 export interface DriverAndGpus {
   driver: string | null;
-  /** It holds the programs of nodes that have GPUs, whose drivers nobody has asked yet. */
-  gpusElsewhere?: boolean | undefined;
+  /**
+   * It holds the programs of nodes that have GPUs, whose drivers nobody has asked yet: the release
+   * that is theirs.
+   */
+  gpusElsewhere?: CudaRelease | undefined;
   gpus?: readonly string[] | undefined;
 }
 
@@ -65,7 +68,9 @@ const generationOf = (id: string): string | undefined => {
 
 /** The one place where the build is decided. */
 export function chooseCudaBuild({ driver, gpus = [], gpusElsewhere }: DriverAndGpus): CudaBuild {
-  if (gpusElsewhere === true) return { release: 13, why: 'the GPUs are on other nodes' };
+  if (gpusElsewhere !== undefined) {
+    return { release: gpusElsewhere, why: 'the GPUs are on other nodes, and the profile decides' };
+  }
   if (driver === null) return { release: undefined, why: 'there is no NVIDIA driver' };
   const version = Number.parseInt(driver, 10);
   if (!(version >= oldestDrivers[12])) {

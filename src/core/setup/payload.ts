@@ -60,7 +60,11 @@ const bootstrapParts = [
   'archive',
   'relay',
   'copies',
-  'code',
+  'code/manifest',
+  'code/store',
+  'code/streams',
+  'code/snapshot',
+  'code/folders',
   'forward',
   'leases',
   'slurm',
@@ -69,8 +73,8 @@ const bootstrapParts = [
 
 /** Compiled on the node at the first need only, since most channels have none. */
 const laterParts: Readonly<Record<string, readonly string[]>> = {
-  STAGE: ['tree', 'record', 'arrival', 'address', 'stage'],
-  CHECK: ['facts', 'reading', 'reachability'],
+  STAGE: ['stage/tree', 'stage/record', 'stage/receiver', 'stage/address', 'stage/stage'],
+  CHECK: ['check/facts', 'check/reading', 'check/reachability'],
 };
 
 /**

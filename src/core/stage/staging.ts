@@ -1,5 +1,5 @@
 // A folder of one node on others: listed and read once where it lies, then from node to node. What
-// the nodes do is in native/node/stage.py.
+// the nodes do is in native/node/stage/stage.py.
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { UserError } from '../base/errors.js';

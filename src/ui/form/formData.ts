@@ -12,8 +12,8 @@ import { halvesOf, validationBeside, type Halves } from '../../core/cluster/halv
 import { canHoldOut } from '../../core/cluster/holdOut.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { NodePath } from '../../core/base/nodePath.js';
-import type { NamedData } from '../../core/plan/request.js';
-import type { RunFormValues } from '../../core/plan/runFormValues.js';
+import type { NamedData } from '../../core/plan/request/request.js';
+import type { RunFormValues } from '../../core/plan/form/runFormValues.js';
 import { formWords } from './formWords.js';
 
 /** Milliseconds without a change, after which the nodes are asked. */

@@ -2,7 +2,7 @@
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import { sitePartitions } from '../../core/cluster/sitePartitions.js';
 import { SlurmMachine } from '../../core/cluster/slurmMachine.js';
-import type { TrainerFlag } from '../../core/plan/trainerHelp.js';
+import type { TrainerFlag } from '../../core/plan/request/trainerHelp.js';
 import type { Partition } from '../../core/slurm/partitions.js';
 
 /** By the names of profiles. Without them the form can still be filled in. */

@@ -6,7 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
 import type { WorkspaceFile } from '../../core/presets/workspaceFile.js';
 import { workspacePlace } from '../../core/presets/workspacePlace.js';
-import { fileOfWorkspace } from '../workspace.js';
+import { fileOfWorkspace } from '../workspace/workspace.js';
 
 export class FormPresets implements Disposable {
   private readonly store = new DisposableStore();

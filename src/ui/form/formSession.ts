@@ -5,10 +5,10 @@ import { dataFlags } from '../../core/cluster/dataFlags.js';
 import { contentText, dataOfForm } from '../../core/cluster/formData.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
-import { commandLineOf, type AskedRun } from '../../core/plan/commandLine.js';
-import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/runForm.js';
-import { checkForm, type CheckedForm } from '../../core/plan/runFormCheck.js';
-import { withTrainDefaults } from '../../core/plan/trainDefaults.js';
+import { commandLineOf, type AskedRun } from '../../core/plan/request/commandLine.js';
+import { askedRun, emptyForm, formOf, type RunFormValues } from '../../core/plan/form/runForm.js';
+import { checkForm, type CheckedForm } from '../../core/plan/form/runFormCheck.js';
+import { withTrainDefaults } from '../../core/plan/request/trainDefaults.js';
 import type { FormView } from '../../webview/formProtocol.js';
 import type { Backend } from '../backend.js';
 import { errorWords } from '../remedies.js';
@@ -36,7 +36,7 @@ import {
   usualNodes,
   waitingText,
 } from './formView.js';
-import { workspaceFolder } from '../workspace.js';
+import { workspaceFolder } from '../workspace/workspace.js';
 import type { FormStart } from './runForms.js';
 import { runSources, type FormSource } from './formSources.js';
 import { FormPresets } from './formPresets.js';

@@ -3,8 +3,8 @@
 import { plural } from '../../core/base/plural.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { SlurmWish } from '../../core/contracts/slurmSchema.js';
-import type { RunFormValues } from '../../core/plan/runForm.js';
-import type { RunRequest } from '../../core/plan/request.js';
+import type { RunFormValues } from '../../core/plan/form/runForm.js';
+import type { RunRequest } from '../../core/plan/request/request.js';
 import { allocationOf } from '../../core/slurm/allocation.js';
 import { partitionWords, type Partition } from '../../core/slurm/partitions.js';
 import { slurmKeys } from '../../core/slurm/wish.js';

@@ -5,11 +5,11 @@ import { ownFirst } from '../../core/model/measured.js';
 import { runName } from '../../core/model/runName.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Preset } from '../../core/contracts/presetSchema.js';
-import type { AskedRun } from '../../core/plan/commandLine.js';
-import { withKept } from '../../core/plan/keptWishes.js';
+import type { AskedRun } from '../../core/plan/request/commandLine.js';
+import { withKept } from '../../core/plan/request/keptWishes.js';
 import { presetRun } from '../../core/presets/presetRun.js';
-import { typedOf } from '../../core/plan/request.js';
-import { joinWords } from '../../core/plan/words.js';
+import { typedOf } from '../../core/plan/request/request.js';
+import { joinWords } from '../../core/plan/request/argv.js';
 import type { FormChoice } from '../../webview/formProtocol.js';
 import type { RecentRun } from '../recentRuns.js';
 

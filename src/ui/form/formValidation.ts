@@ -1,8 +1,8 @@
 // What the run form says and does of a training that names no images for validation.
 import type { NodePath } from '../../core/base/nodePath.js';
 import { holdingOut, type HeldOut } from '../../core/cluster/holdOut.js';
-import { commandLineOf } from '../../core/plan/commandLine.js';
-import type { RunFormValues } from '../../core/plan/runFormValues.js';
+import { commandLineOf } from '../../core/plan/request/commandLine.js';
+import type { RunFormValues } from '../../core/plan/form/runFormValues.js';
 import type { FormValidation } from '../../webview/formProtocol.js';
 
 /** Holds out a part of the images of a folder on the nodes of a profile. UserError, Cancelled. */

@@ -16,13 +16,13 @@ import { offerInTurn } from '../../core/plan/gpuQueue.js';
 import { originOf, weightsAt } from '../../core/plan/origin.js';
 import type { NodeOffer } from '../../core/plan/placement.js';
 import { proposedModels } from '../../core/plan/proposal.js';
-import type { RunRequest } from '../../core/plan/request.js';
-import { fieldFlags, optionFlags } from '../../core/plan/runForm.js';
-import type { RunFormValues } from '../../core/plan/runFormValues.js';
-import type { FormProblem } from '../../core/plan/runFormCheck.js';
-import { suggestions } from '../../core/plan/suggest.js';
-import { modelsOf, type TrainerFlag } from '../../core/plan/trainerHelp.js';
-import { valueWords } from '../../core/plan/flagCheck.js';
+import type { RunRequest } from '../../core/plan/request/request.js';
+import { fieldFlags, optionFlags } from '../../core/plan/form/runForm.js';
+import type { RunFormValues } from '../../core/plan/form/runFormValues.js';
+import type { FormProblem } from '../../core/plan/form/runFormCheck.js';
+import { suggestions } from '../../core/plan/request/suggest.js';
+import { modelsOf, type TrainerFlag } from '../../core/plan/request/trainerHelp.js';
+import { valueWords } from '../../core/plan/request/flagCheck.js';
 import type {
   FormBudget,
   FormChoice,
@@ -33,7 +33,7 @@ import type {
 } from '../../webview/formProtocol.js';
 import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.js';
 import { describeProfile } from '../tree/describe.js';
-import { gigabytes, plural, whole } from '../words.js';
+import { gigabytes, plural, whole } from '../figureText.js';
 import { allocationText } from './formSlurm.js';
 
 const labels: Record<(typeof optionFlags)[number], string> = {

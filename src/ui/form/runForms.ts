@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { panelTypes } from '../../contributions.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
-import type { AskedRun } from '../../core/plan/commandLine.js';
+import type { AskedRun } from '../../core/plan/request/commandLine.js';
 
 /** What a form begins with: like a run, or blank but for the profile of this name. */
 export type FormStart = AskedRun | string;

@@ -11,7 +11,7 @@ import {
 } from '../../core/model/checkTable.js';
 import { namesText } from '../../core/model/hosts/nodeNames.js';
 import { adviceText, editorRemedy, type RemedyButton } from '../remedies.js';
-import { plural } from '../words.js';
+import { plural } from '../figureText.js';
 import { escapeHtml, page } from './html.js';
 
 /** `deep`: links, CPUs and free GPUs are measured too. */

@@ -18,7 +18,7 @@ import { errorWords } from '../remedies.js';
 
 /** Milliseconds between two updates: a dozen a second look live. */
 const updateInterval = 80;
-/** Where news come faster than anybody reads, fewer and larger updates cost less. */
+/** Where the run changes faster than anybody reads, fewer and larger updates cost less. */
 const busyInterval = 250;
 const busyFrom = 10;
 
@@ -49,7 +49,8 @@ export class DashboardPanel implements RunPanel {
       () => this.interval(),
     ),
   );
-  private news = 0;
+  /** Of the run, since the last update. */
+  private changes = 0;
   private feed: RunFeed | undefined;
   private sender: DashboardSender | undefined;
   private problem: string | undefined;
@@ -112,7 +113,7 @@ export class DashboardPanel implements RunPanel {
       this.feed = used.feed;
       this.store.add(
         used.feed.onChange(() => {
-          this.news++;
+          this.changes++;
           this.throttle.poke();
         }),
       );
@@ -156,8 +157,8 @@ export class DashboardPanel implements RunPanel {
   }
 
   private interval(): number {
-    const busy = this.news > busyFrom;
-    this.news = 0;
+    const busy = this.changes > busyFrom;
+    this.changes = 0;
     return busy ? busyInterval : updateInterval;
   }
 

@@ -23,7 +23,7 @@ import type {
   Slice,
 } from '../../webview/protocol.js';
 import { runName, shortName } from '../../core/model/runName.js';
-import { plural, epochUnderWay } from '../words.js';
+import { plural, epochUnderWay } from '../figureText.js';
 import { placeOf } from './runPlace.js';
 
 /** What a page holds. A new one holds nothing, so its first update is a full one. */

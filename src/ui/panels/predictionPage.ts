@@ -1,7 +1,7 @@
 // The page of predictions: each picture with the likeliest classes.
 import { basename } from 'node:path';
 import type { Prediction } from '../../core/checkpoints/predict.js';
-import { percent, plural, whole } from '../words.js';
+import { percent, plural, whole } from '../figureText.js';
 import { escapeHtml, page } from './html.js';
 
 export interface Predicted {

@@ -1,7 +1,7 @@
 // What a checkpoint takes pictures for, in a tab. It is not kept when the window is loaded anew.
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { whole } from '../words.js';
+import { whole } from '../figureText.js';
 import type { Services } from '../services.js';
 import { makeNonce } from './html.js';
 import { predictionPage, type Predicted } from './predictionPage.js';

@@ -1,7 +1,7 @@
 // Where a run computes, in words.
 import type { RunDetails } from '../../core/contracts/agentApi.js';
 import { hasRanks } from '../../core/contracts/slots.js';
-import { plural } from '../words.js';
+import { plural } from '../figureText.js';
 
 /**
  * `this machine`, the name of the one host, or `3 nodes`: where its ranks are now, else where they

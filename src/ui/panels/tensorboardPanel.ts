@@ -130,7 +130,7 @@ export class TensorBoardPanel implements RunPanel {
       if (running) return;
       this.show({
         kind: 'gone',
-        message: 'It has ended: it does so after half an hour without a visitor.',
+        message: 'It has ended: it does so after 30 minutes without a request.',
         lastLines,
       });
     } catch (error) {

@@ -10,7 +10,7 @@ import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
-import { duration, plural, whole } from '../words.js';
+import { duration, plural, whole } from '../figureText.js';
 import { describeCheckpoint, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { TreeRows, type TreeSource } from './treeRows.js';

@@ -72,13 +72,13 @@ export class ClusterFigures implements Disposable {
   }
 }
 
-/** Its newest sample, unless that is old news. */
+/** Its newest sample, unless that is old. */
 export function freshSample(figures: HostFigures | undefined): HostSample | undefined {
   const latest = figures?.latest;
   return latest && Date.now() - latest.at < staleAfter ? latest.sample : undefined;
 }
 
-/** In place of figures that are not news. */
+/** In place of figures that are old or missing. */
 export function ageText(figures: HostFigures | undefined): string {
   if (figures?.problem !== undefined) return figures.problem;
   if (!figures?.latest) return 'asking…';

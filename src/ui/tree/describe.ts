@@ -23,7 +23,7 @@ import { hasOldFigures, type Health, type HealthKind } from '../../core/model/ru
 import { runName } from '../../core/model/runName.js';
 import { isOver, reasonOf, statusText, type RunStatus } from '../../core/model/runStatus.js';
 import { spendingText } from '../../core/model/spending.js';
-import { duration, gigabytes, percent, plural, seenAgo, size, whole, epochUnderWay } from '../words.js';
+import { duration, gigabytes, percent, plural, seenAgo, size, whole, epochUnderWay } from '../figureText.js';
 
 export interface ItemText {
   label: string;

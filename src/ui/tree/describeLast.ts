@@ -2,7 +2,7 @@
 // Nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
 import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
-import { duration, percent, plural, seenAgo } from '../words.js';
+import { duration, percent, plural, seenAgo } from '../figureText.js';
 import type { ItemText } from './describe.js';
 
 /** The theme colour of labels and icons. */

@@ -7,8 +7,8 @@ import { reportTitle, type RunReport } from '../../core/model/measured.js';
 import { runName } from '../../core/model/runName.js';
 import { isOver, type RunStatus } from '../../core/model/runStatus.js';
 import { recentLines } from '../../core/model/series/recentSteps.js';
-import { flagValue } from '../../core/plan/flagValue.js';
-import { duration, plural, seenAgo, whole } from '../words.js';
+import { flagValue } from '../../core/plan/request/flagValue.js';
+import { duration, plural, seenAgo, whole } from '../figureText.js';
 import type { ItemText } from './describe.js';
 import { faded } from './describeLast.js';
 

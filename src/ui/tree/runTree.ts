@@ -20,7 +20,7 @@ import type { ContextKeys } from '../contextKeys.js';
 import type { ShownRuns } from '../lastRuns.js';
 import type { Services } from '../services.js';
 import { errorWords } from '../remedies.js';
-import { plural } from '../words.js';
+import { plural } from '../figureText.js';
 import { describeRun } from './describe.js';
 import { describeLastGroup, describeLastRun } from './describeLast.js';
 import { FadedRuns } from './fadedRuns.js';

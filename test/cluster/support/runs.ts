@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { NodePath } from '../../../src/core/base/nodePath.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../../src/core/plan/request.js';
+import { requestOf } from '../../../src/core/plan/request/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
 import {

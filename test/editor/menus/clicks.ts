@@ -2,8 +2,8 @@
 // test holds that none is missing.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../hostClient.js';
-import { answer } from '../questions.js';
+import { until } from '../support/hostClient.js';
+import { answer } from '../support/questions.js';
 import type { Stage } from './stage.js';
 
 interface Click {

@@ -2,9 +2,9 @@
 // afterwards.
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { until } from '../hostClient.js';
-import { clickMenu } from '../questions.js';
-import type { Workbench } from '../workbench.js';
+import { until } from '../support/hostClient.js';
+import { clickMenu } from '../support/questions.js';
+import type { Workbench } from '../support/workbench.js';
 import { entryOfKey } from './entries.js';
 
 export class Stage {

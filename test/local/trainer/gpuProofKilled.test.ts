@@ -1,16 +1,20 @@
 // The proof's report where parts hang, fail, or take the script with them: a stand-in, a shell script,
 // is in the place of the program that the proof builds.
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder, until } from '../../support/harness.js';
 
 const script = join(import.meta.dirname, '../../../scripts/gpu/proof.py');
-/** Prints one result, then hangs in the part that the file `hang` names, and fails in that of `fail`. */
+/**
+ * Prints one result, then hangs in the part that the file `hang` names, and fails in that of `fail`. In that of
+ * `leave` it leaves a process behind that holds its outputs open.
+ */
 const standIn = `#!/bin/sh
 here=$(dirname "$0")
 printf 'result\\t%s\\tlooks\\t0.5\\t1\\tok\\n' "$1"
+if [ "$(cat "$here/leave")" = "$1" ]; then setsid sleep 600 & echo $! > "$here/left"; fi
 if [ "$(cat "$here/hang")" = "$1" ]; then echo $$ > "$here/pid"; exec sleep 600; fi
 if [ "$(cat "$here/fail")" = "$1" ]; then printf 'error\\tthe device is gone\\n'; exit 1; fi
 `;
@@ -41,7 +45,7 @@ beforeEach(() => {
   folder = temporaryFolder('gpu-proof-killed');
   writeFileSync(file('stand-in'), standIn);
   chmodSync(file('stand-in'), 0o755);
-  for (const name of ['hang', 'fail']) writeFileSync(file(name), '');
+  for (const name of ['hang', 'fail', 'leave']) writeFileSync(file(name), '');
 });
 afterEach(() => {
   folder.remove();
@@ -66,6 +70,19 @@ it('a part that hangs is stopped at its time limit, which the report names, and 
   writeFileSync(file('hang'), '');
   expect(proof('--parts', 'networks').status).toBe(0);
   expect(report().parts.map(({ ok }) => ok)).toEqual([true, true]);
+});
+
+it('a process that a stopped part left behind keeps nobody waiting, and what was printed is there', () => {
+  for (const name of ['hang', 'leave']) writeFileSync(file(name), 'networks');
+  try {
+    expect(proof('--parts', 'networks', 'devices', '--limit', '1').status).toBe(1);
+    expect(report().parts).toMatchObject([
+      { part: 'devices', ok: true },
+      { part: 'networks', ok: false, time_limit: 1, results: [{ what: 'networks', verdict: 'ok' }] },
+    ]);
+  } finally {
+    process.kill(Number(read('left')), 'SIGKILL');
+  }
 });
 
 it('a kill in the middle leaves a whole report of what was shown, and --continue shows the rest', async () => {
@@ -125,7 +142,8 @@ it('racecheck that ends within itself is not shown, and what a sanitizer finds i
   const looksOn = `#!/bin/sh
 tool=$2 words="$*"
 while [ "$1" != '${file('stand-in')}' ]; do shift; done
-"$@" || exit
+"$@" || [ "$tool" = racecheck ] || exit
+[ "$tool" != synccheck ] || [ ! -e "$(dirname "$0")/unsupported" ] || { echo '========= Error: Device not supported. Please refer to the documentation'; exit 1; }
 echo "$words" > "$(dirname "$0")/$tool"
 echo ========= COMPUTE-SANITIZER
 cat "$(dirname "$0")/found"
@@ -148,11 +166,24 @@ cat "$(dirname "$0")/found"
       ok: false,
       why_not:
         'racecheck ended within itself: Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception',
-      figures: { 'left out': 'kernels with pointwise_ in their names, which copy by TMA' },
+      figures: {
+        'left out':
+          "kernels of NVIDIA's libraries, and those with pointwise_ in their names, which copy by TMA",
+      },
     },
   ]);
   expect(read('memcheck')).toMatch(/^--tool memcheck --error-exitcode 9 \S+\/stand-in ops cuda$/m);
-  expect(read('racecheck')).toContain('--kernel-name-exclude kns=pointwise_ ');
+  expect(read('racecheck')).toContain('--kernel-name kns=trainyard --kernel-name-exclude kns=pointwise_ ');
+  // The end of the tool ends the program's use of the GPU, which the program reports.
+  writeFileSync(file('fail'), 'ops');
+  expect(run('racecheck').status).toBe(0);
+  writeFileSync(file('fail'), '');
+  writeFileSync(file('unsupported'), '');
+  expect(run('synccheck').status).toBe(0);
+  expect(report().parts.find(({ part }) => part === 'synccheck')).toMatchObject({
+    why_not: 'synccheck ended within itself: Error: Device not supported. Please refer to the documentation',
+  });
+  rmSync(file('unsupported'));
   expect(run('synccheck').status).toBe(1);
   const found = report().parts.find(({ part }) => part === 'synccheck');
   expect(found?.failure).toContain('Barrier error detected');

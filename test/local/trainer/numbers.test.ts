@@ -4,7 +4,7 @@
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { parseTrainerHelp, type TrainerFlag } from '../../../src/core/plan/trainerHelp.js';
+import { parseTrainerHelp, type TrainerFlag } from '../../../src/core/plan/request/trainerHelp.js';
 import {
   expectExit,
   lastOnly,

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runOnAll } from '../../../src/core/cluster/nodes/fanOut.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../../src/core/plan/request.js';
+import { requestOf } from '../../../src/core/plan/request/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import { statusOf } from '../../../src/core/model/runStatus.js';
 import { testCluster } from '../support/cluster.js';

@@ -8,7 +8,7 @@ import { evaluateCheckpoint } from '../../../src/core/checkpoints/evaluate.js';
 import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
 import { OverviewReader } from '../../../src/core/follow/overview.js';
 import { isOver, statusOf } from '../../../src/core/model/runStatus.js';
-import { requestOf } from '../../../src/core/plan/request.js';
+import { requestOf } from '../../../src/core/plan/request/request.js';
 import { checkpointName, until } from '../../support/harness.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 

@@ -12,7 +12,7 @@ import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { DeviceChoice } from '../../../src/core/contracts/runSchema.js';
 import type { Host, Profile } from '../../../src/core/contracts/profileSchema.js';
-import { requestOf, usedDevice } from '../../../src/core/plan/request.js';
+import { requestOf, usedDevice } from '../../../src/core/plan/request/request.js';
 import { readPayload } from '../../../src/core/setup/payload.js';
 import { cacheFolder } from '../../../src/core/setup/runtime.js';
 import { findNativeSources } from '../../../src/core/setup/sources.js';

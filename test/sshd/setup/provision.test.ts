@@ -221,7 +221,9 @@ describe('folders of the head', () => {
       folders: ['.hidden', 'a $x', 'b', 'link'],
       others: 2,
     });
-    expect((await failure(machine.list(nodePath('~/listed/none')))).message).toMatch(/none: No such file/);
+    expect((await failure(machine.list(nodePath('~/listed/none')))).message).toMatch(
+      /none: No such file or directory\. Name a path that is there on this node/,
+    );
     expect((await failure(machine.list(nodePath('~/listed/file')))).message).toMatch(/file: Not a directory/);
   });
 });

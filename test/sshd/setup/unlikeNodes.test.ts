@@ -163,7 +163,7 @@ describe.skipIf(unavailable !== undefined)(`unlike nodes (${unavailable ?? 'name
     const env = { ...process.env, TRAINYARD_HOME: trainyardHome };
     const unasked = await runCli(command, { env });
     expect(unasked.code).toBe(exitCodes.usage);
-    expect(unasked.stderr).toContain('there is no terminal to ask on. Say that it may be run without');
+    expect(unasked.stderr).toContain('there is no terminal to ask on. Say that it may be done without');
     const { code, stdout } = await runCli([...command, '--yes'], { env });
     expect(code).toBe(exitCodes.preflight); // inodes lack
     const lines = parseLines(stdout);

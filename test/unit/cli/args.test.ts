@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseVerb, synopsis, UnknownFlag, type Grammar } from '../../../src/cli/args.js';
+import { countOf, parseVerb, synopsis, UnknownFlag, type Grammar } from '../../../src/cli/args.js';
 import { placedFlag } from '../../../src/cli/misplacedFlag.js';
 import { editDistance, nearestOf } from '../../../src/core/base/nearest.js';
 import { generalHelp, verbHelp } from '../../../src/cli/help.js';
@@ -64,7 +64,10 @@ describe('parseVerb', () => {
     [['local', '--ranks'], /--ranks needs a value/],
     [['local', '--ranks', '--json'], /--ranks needs a value/],
     [['local', '--detach=yes'], /--detach takes no value/],
-    [[], /P is missing\. Usage: trainyard run P/],
+    [
+      [],
+      /^P, the name of a profile, is missing\. trainyard profiles lists them; see trainyard run --help\.$/,
+    ],
     [['local', 'train'], /"train" is one word too many \(what is to run stands after --\)/],
   ])('refuses %j', (argv, expected) => {
     expect(failure(argv)).toMatch(expected);
@@ -72,6 +75,26 @@ describe('parseVerb', () => {
 
   it('refuses -- where nothing is to run', () => {
     expect(failure(['local', '--', 'x'], { ...grammar, rest: false })).toMatch(/takes nothing after --/);
+  });
+});
+
+describe('the usage line', () => {
+  it('shows flags that stand in place of each other together, and what stands after --', () => {
+    const flags = [
+      { name: 'csv', help: '' },
+      { name: 'to', value: 'X', help: '', alternative: true },
+      { name: 'all', help: '' },
+    ];
+    const shown = synopsis({ verb: 'v', words: ['P?'], flags, rest: true, restWords: '[-- FLAGS…]' });
+    expect(shown).toBe('trainyard v [P] [--csv | --to X] [--all] [-- FLAGS…]');
+    expect(synopsis(grammar)).toBe('trainyard run P [--detach] [--ranks N] -- COMMAND…');
+  });
+
+  it('is not needed for a count: there is an example', () => {
+    expect(countOf('--ranks', '3', 2)).toBe(3);
+    expect(() => countOf('--ranks', '0', 2)).toThrow(
+      '--ranks must be a whole number from 1, not "0". Write, for example, --ranks 2.',
+    );
   });
 });
 

@@ -20,6 +20,9 @@ describe('remedies in the terminal', () => {
     const fewer = { kind: 'fewerRanks', profile: 'lab', ranks: 4, words: [], moreSlots: false } as const;
     expect(remedyText(fewer)).toBe('Use --ranks 4 or fewer');
     expect(remedyText({ kind: 'startRun' })).toContain('trainyard run local');
+    expect(remedyText({ kind: 'chooseProfile', names: ['local', 'lab'] })).toBe(
+      'Choose one of: local, lab, or make one with: trainyard import',
+    );
     expect(remedyText({ kind: 'askAgain', host: 'a', first: { kind: 'correctKeyFile', host: 'a' } })).toBe(
       'Correct identityFile in the profile, or the file. Give the command again to be asked once more',
     );

@@ -35,6 +35,7 @@ const byKind: ByKind = {
   correctProfiles: [{ kind: 'correctProfiles', line: 7 }],
   correctWorkspaceFile: [{ kind: 'correctWorkspaceFile', line: 7 }],
   addProfile: [{ kind: 'addProfile' }],
+  chooseProfile: [{ kind: 'chooseProfile', names: ['local', profile] }],
   connectAgain: [{ kind: 'connectAgain', host }],
   enterAgain: [{ kind: 'enterAgain', host }],
   checkPassphrase: [{ kind: 'checkPassphrase', host, file: '/k' }],

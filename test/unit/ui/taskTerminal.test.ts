@@ -2,7 +2,7 @@
 // what is wanted.
 import { beforeEach, expect, it, vi } from 'vitest';
 import { Cancelled, UserError } from '../../../src/core/base/errors.js';
-import type { RunRequest } from '../../../src/core/plan/request.js';
+import type { RunRequest } from '../../../src/core/plan/request/request.js';
 import { TaskTerminal } from '../../../src/ui/tasks/taskTerminal.js';
 
 const editor = vi.hoisted(() => ({

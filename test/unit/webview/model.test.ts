@@ -24,14 +24,14 @@ function after(change: Partial<DashboardUpdate>): PageModel {
   const run = new SimulatedRun(simulated.local, started);
   run.run(10);
   const full = run.full();
-  const empty = { ...run.news(), ...change };
+  const empty = { ...run.update(), ...change };
   const model = modelOf(full);
   expect(model.apply(empty)).toBe('applied');
   return model;
 }
 
 describe('the page model', () => {
-  it('holds after any news what a full update would have given', () => {
+  it('holds after any updates what a full update would have given', () => {
     const pauses = fc.array(fc.double({ min: 0, max: 40, noNaN: true }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.constantFrom('local', 'cluster', 'command'), pauses, (kind, lengths) => {
@@ -39,7 +39,7 @@ describe('the page model', () => {
         const model = modelOf(run.full());
         for (const seconds of lengths) {
           run.run(seconds);
-          expect(model.apply(structuredClone(run.news()))).toBe('applied');
+          expect(model.apply(structuredClone(run.update()))).toBe('applied');
         }
         expect(shown(model)).toEqual(shown(modelOf(run.full())));
       }),
@@ -65,7 +65,7 @@ describe('the page model', () => {
             text: `${from} ${index}`,
           }));
           expected = [...expected.slice(0, from), ...rows];
-          model.apply({ ...run.news(), marks: { from, rows } });
+          model.apply({ ...run.update(), marks: { from, rows } });
         }
         expect(model.marks).toEqual(expected);
       }),
@@ -76,27 +76,27 @@ describe('the page model', () => {
   it('asks once when it missed something, and waits for a full update', () => {
     const run = new SimulatedRun(simulated.local, started);
     const model = modelOf(run.full());
-    run.news();
-    expect(model.apply(run.news())).toBe('gap');
-    expect(model.apply(run.news())).toBe('early');
+    run.update();
+    expect(model.apply(run.update())).toBe('gap');
+    expect(model.apply(run.update())).toBe('early');
     expect(model.apply(run.full())).toBe('applied');
-    expect(model.apply(run.news())).toBe('applied');
+    expect(model.apply(run.update())).toBe('applied');
   });
 
   it('takes a slice that leaves a hole for a gap', () => {
     const run = new SimulatedRun(simulated.local, started);
     const model = modelOf(run.full());
-    expect(model.apply({ ...run.news(), evaluations: { from: 3, rows: [] } })).toBe('gap');
+    expect(model.apply({ ...run.update(), evaluations: { from: 3, rows: [] } })).toBe('gap');
     const host: HostColumns = structuredClone(run.hosts[0]!);
     const other = modelOf(run.full());
-    expect(other.apply({ ...run.news(), hosts: [{ from: 2, rows: { ...host, host: 'unknown' } }] })).toBe(
+    expect(other.apply({ ...run.update(), hosts: [{ from: 2, rows: { ...host, host: 'unknown' } }] })).toBe(
       'gap',
     );
   });
 
   it('before the first full update applies nothing', () => {
     const run = new SimulatedRun(simulated.local, started);
-    expect(new PageModel().apply(run.news())).toBe('early');
+    expect(new PageModel().apply(run.update())).toBe('early');
   });
 
   it('keeps log lines by serial, also when the oldest are gone', () => {
@@ -121,19 +121,19 @@ describe('the page model', () => {
     const before = model.steps.step.length;
     expect(model.takeNewSteps()).toBe(0);
     run.run(5);
-    model.apply(run.news());
+    model.apply(run.update());
     expect(model.takeNewSteps()).toBe(before);
     expect(model.takeNewSteps()).toBe(model.steps.step.length);
   });
 
-  it('gives a copy that later news do not touch', () => {
+  it('gives a copy that later updates do not touch', () => {
     const run = new SimulatedRun(simulated.cluster, started);
     run.run(30);
     const model = modelOf(run.full());
     const frozen = model.frozen();
     const before = structuredClone(shown(frozen));
     run.run(30);
-    model.apply(run.news());
+    model.apply(run.update());
     expect(shown(frozen)).toEqual(before);
     expect(shown(model)).not.toEqual(before);
   });

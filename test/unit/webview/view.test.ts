@@ -70,11 +70,11 @@ it('a run whose checkpoints come before its first figures says that it trains', 
   const trains = run('local', 0);
   const model = modelOf(trains);
   expect(instead(model)).toMatch(/^Loading data for resnet20/);
-  const news = trains.news();
-  model.apply({ ...news, progress: { ...news.progress, step: 8 } });
+  const update = trains.update();
+  model.apply({ ...update, progress: { ...update.progress, step: 8 } });
   expect(instead(model)).toMatch(/^Training resnet20, at step 8\. Charts appear with the first figures/);
   trains.end('failed', 'the weights after step 8 are not finite numbers');
-  const over = trains.news();
+  const over = trains.update();
   model.apply({ ...over, progress: { ...over.progress, step: 8 } });
   expect(instead(model)).toMatch(/^The run failed at step 8, before its first figures/);
 });
@@ -109,14 +109,14 @@ describe('an absence', () => {
 });
 
 describe('charts', () => {
-  it('derive the same from news as from everything at once', () => {
+  it('derive the same from updates as from everything at once', () => {
     const local = run('local', 30);
     const model = modelOf(local);
     const grown = new ChartData(model, 0.6);
     grown.update(model, 0.6, 'time');
     for (let round = 0; round < 4; round++) {
       local.run(7);
-      model.apply(local.news());
+      model.apply(local.update());
       grown.update(model, 0.6, 'time');
     }
     const whole = new ChartData(modelOf(local), 0.6);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "agent/run/run_content.h"
+#include "agent/run/folder/run_content.h"
 #include "tests/agent/support/cluster_fixture.h"
 
 namespace trainyard::test {

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "agent/system/clock.h"
-#include "common/checkpoint_list.h"
-#include "common/sha256.h"
+#include "common/checkpoint/checkpoint_list.h"
+#include "common/hash/sha256.h"
 #include "tests/agent/support/run_fixture.h"
 
 namespace trainyard::test {

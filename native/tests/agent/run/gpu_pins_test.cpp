@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/run/run_spec.h"
+#include "agent/run/folder/run_spec.h"
 #include "common/error.h"
 #include "tests/agent/support/run_fixture.h"
 

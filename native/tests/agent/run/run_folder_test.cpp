@@ -1,4 +1,4 @@
-#include "agent/run/run_folder.h"
+#include "agent/run/folder/run_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "tests/ops/tape.h"
+#include "tests/ops/host/tape.h"
 
 namespace {
 

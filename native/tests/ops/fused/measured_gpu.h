@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/ops/host_cuda.h"
+#include "tests/ops/host/host_cuda.h"
 #include "trainer/ops/cuda/fused/fused_kernels.h"
 #include "trainer/ops/plans/timed_plans.h"
 
@@ -30,8 +30,8 @@ class Clock final : public cuda::FusedBench {
   };
   explicit Clock(Script& script) : script_(script) {}
 
-  void* numbers(size_t count, DType dtype) override { return room(count * dtype_bytes(dtype)); }
-  void* room(size_t bytes) override {
+  void* numbers(size_t count, DType dtype) override { return buffer(count * dtype_bytes(dtype)); }
+  void* buffer(size_t bytes) override {
     if (!script_.has_room) return nullptr;
     memory_.emplace_back(bytes / sizeof(double) + 1, 1.0);
     return memory_.back().data();

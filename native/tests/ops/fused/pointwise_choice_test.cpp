@@ -207,7 +207,7 @@ TEST(PointwiseChoice, ComputesTheSameOutputs) {
     float* w = bench.floats(random_numbers(size_t{64} * 256, 2));
     void* packed = bench.scratch(op->forward_weights_bytes());
     op->pack_forward(w, packed);
-    void* y = bench.room(op->output());
+    void* y = bench.buffer(op->output());
     void* scratch = bench.scratch(op->forward_scratch_bytes());
     float* sums = bench.floats(std::vector<double>(2 * size_t{op->sums_rows()} * 256, 0));
     op->sums_rows() > 0 ? op->forward_with_sums(x, packed, y, scratch, sums) : op->forward(x, packed, y, scratch);

@@ -13,7 +13,7 @@
 
 #include "common/error.h"
 #include "common/files.h"
-#include "common/sha256.h"
+#include "common/hash/sha256.h"
 #include "trainer/data/fetch/fetch_program.h"
 #include "trainer/data/records/byte_source.h"
 

@@ -157,11 +157,11 @@ class Download:
             self.full(total, "%s are free" % megabytes(disk.f_bavail * disk.f_frsize))
 
     def full(self, total, why):
-        need = "more room" if total is None else "%s more" % megabytes(total - self.part.done)
+        need = "more space" if total is None else "%s more" % megabytes(total - self.part.done)
         folder = os.path.dirname(self.to) or "."
         what = "the disk is full: %s needs %s in %s (%s)" % (self.place.shown, need, folder, why)
         have = "; %s are kept there to go on from" % megabytes(self.part.done) if self.part.done else ""
-        raise Failure(what, "Make room, or name another folder with --download-dir" + have)
+        raise Failure(what, "Free disk space, or name another folder with --download-dir" + have)
 
     def finish(self):
         part = self.part

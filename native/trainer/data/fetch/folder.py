@@ -160,7 +160,7 @@ class Folder:
         free = disk.f_bavail * disk.f_frsize
         if free < needed:
             what = "the disk is full: %s needs %s more in %s" % (self.order["url"], megabytes(needed), self.work)
-            raise Failure("%s (%s are free)" % (what, megabytes(free)), "Make room there")
+            raise Failure("%s (%s are free)" % (what, megabytes(free)), "Free disk space there")
 
     def part_size(self, entry):
         try:

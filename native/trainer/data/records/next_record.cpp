@@ -4,7 +4,7 @@
 
 #include "common/record_frame.h"
 #include "trainer/data/records/byte_source.h"
-#include "trainer/data/records/shard_scan.h"
+#include "trainer/data/records/shards/shard_scan.h"
 
 namespace trainyard {
 

@@ -19,7 +19,7 @@
 #include "trainer/data/images/image_header.h"
 #include "trainer/data/patience.h"
 #include "trainer/data/records/example.h"
-#include "trainer/data/records/shard_scan.h"
+#include "trainer/data/records/shards/shard_scan.h"
 
 namespace trainyard {
 

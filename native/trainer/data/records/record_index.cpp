@@ -15,7 +15,7 @@
 #include "common/error.h"
 #include "common/files.h"
 #include "common/record_frame.h"
-#include "trainer/data/records/shard_scan.h"
+#include "trainer/data/records/shards/shard_scan.h"
 
 namespace trainyard {
 

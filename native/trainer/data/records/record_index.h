@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/data/records/shard_files.h"
+#include "trainer/data/records/shards/shard_files.h"
 
 namespace trainyard {
 

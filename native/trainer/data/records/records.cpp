@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/crc32c.h"
 #include "common/error.h"
+#include "common/hash/crc32c.h"
 #include "common/record_frame.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/kinds.h"
 #include "trainer/data/records/class_names.h"
 #include "trainer/data/records/example.h"
 #include "trainer/data/records/record_index.h"
-#include "trainer/data/records/shard_files.h"
-#include "trainer/data/records/shard_names.h"
-#include "trainer/data/records/shard_scan.h"
+#include "trainer/data/records/shards/shard_files.h"
+#include "trainer/data/records/shards/shard_names.h"
+#include "trainer/data/records/shards/shard_scan.h"
 
 namespace trainyard {
 

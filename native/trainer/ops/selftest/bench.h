@@ -29,7 +29,7 @@ class Side {
 
   /// values: [n, c, h, w], plain.
   void* put(const TensorDesc& desc, std::span<const float> values);
-  void* room(const TensorDesc& desc) { return scratch(desc.bytes()); }
+  void* buffer(const TensorDesc& desc) { return scratch(desc.bytes()); }
   std::vector<float> take(const TensorDesc& desc, const void* memory);
   /// To what the case stores.
   float rounded(float value) const;

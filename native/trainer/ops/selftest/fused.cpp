@@ -40,10 +40,10 @@ void batch_norm_pool(Comparison& all, const Shape& shape, int pad) {
     const TensorDesc out = pool->output();
     std::vector<float> gradients = normal_numbers(count(out.shape), 93);
     const std::vector<float> more = normal_numbers(gradients.size(), 94);
-    void* y = side.room(out);
+    void* y = side.buffer(out);
     void* dx = nullptr;
     if (const auto op = side.backend().make_batch_norm_pool({.input = desc, .pad = pad})) {
-      dx = side.room(desc);
+      dx = side.buffer(desc);
       BatchNormOp::Forward f;
       f.x = x;
       f.y = y;
@@ -70,7 +70,7 @@ void batch_norm_pool(Comparison& all, const Shape& shape, int pad) {
       void* scratch = side.scratch(pool->scratch_bytes());
       pool->forward(norm.forward(side, {.input = desc, .relu = true}, x, nullptr), y, winners, scratch);
       for (size_t i = 0; i < more.size(); ++i) gradients[i] = side.rounded(gradients[i]) + side.rounded(more[i]);
-      void* gradient = side.room(desc);
+      void* gradient = side.buffer(desc);
       pool->backward(side.put(out, gradients), winners, gradient, scratch);
       dx = norm.backward(side, desc, gradient, nullptr);
     }
@@ -89,7 +89,7 @@ void normalised_convolution(Comparison& all, const Shape& in, int out) {
     void* packed = w;
     if (op->forward_weights_bytes() > 0) op->pack_forward(w, packed = side.scratch(op->forward_weights_bytes()));
     void* x = side.put(p.input, normal_numbers(count(in), 1));
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     void* scratch = side.scratch(op->forward_scratch_bytes());
     ChannelSums sums{.rows = op->sums_rows()};
     if (sums.rows > 0) {
@@ -134,7 +134,7 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
 
     float* w = side.floats(normal_numbers(static_cast<size_t>(out) * in.c, 3));
     void* dy = side.put(op->output(), normal_numbers(count(op->output().shape), 4));
-    void* g = adds ? side.put(desc, normal_numbers(count(in), 5)) : side.room(desc);
+    void* g = adds ? side.put(desc, normal_numbers(count(in), 5)) : side.buffer(desc);
     void* dx = nullptr;
     ChannelSums sums{.rows = op->end_sums_rows(kind)};
     if (sums.rows > 0) {
@@ -149,7 +149,7 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
     } else {
       void* packed = w;
       if (op->backward_weights_bytes() > 0) op->pack_backward(w, packed = side.scratch(op->backward_weights_bytes()));
-      dx = adds ? side.room(desc) : g;
+      dx = adds ? side.buffer(desc) : g;
       op->backward_data(dy, packed, dx, side.scratch(op->backward_data_scratch_bytes()));
     }
     const void* more = adds ? dx : nullptr;
@@ -184,7 +184,7 @@ void merged_gradient(Comparison& all, const Shape& in, int out) {
     float* w = side.floats(normal_numbers(static_cast<size_t>(out) * channels, 3));
     void* packed = w;
     if (op->forward_weights_bytes() > 0) op->pack_forward(w, packed = side.scratch(op->forward_weights_bytes()));
-    void* y = side.room(desc);
+    void* y = side.buffer(desc);
     op->forward(x, packed, y, side.scratch(op->forward_scratch_bytes()));
 
     Norm behind(side, out, 21);
@@ -192,7 +192,7 @@ void merged_gradient(Comparison& all, const Shape& in, int out) {
     const std::vector<float> gradients = normal_numbers(count(desc.shape), 4);
     void* g = side.put(desc, gradients);
     float* dw = side.poisoned(static_cast<size_t>(out) * channels);
-    void* dx = side.room(p.input);
+    void* dx = side.buffer(p.input);
     ChannelSums sums;
     if (const MergeBytes bytes = op->merge_bytes()) {
       // As at the end of a block, where g is masked and has been summed.

@@ -17,7 +17,7 @@ void* Norm::forward(Side& side, const BatchNormParams& params, const void* x, co
   op = side.backend().make_batch_norm(params);
   f.x = x;
   f.residual = residual;
-  f.y = side.room(params.input);
+  f.y = side.buffer(params.input);
   f.gamma = gamma;
   f.beta = beta;
   f.running_mean = mean;
@@ -46,7 +46,7 @@ void* Norm::backward(Side& side, const TensorDesc& desc, void* dy, const void* m
   b.more_dy = more_dy;
   b.x = f.x;
   b.y = f.y;
-  b.dx = side.room(desc);
+  b.dx = side.buffer(desc);
   op->backward(b, {});
   return b.dx;
 }
@@ -81,7 +81,7 @@ void* NormPair::forward(Side& side, const void* x, const void* projected) {
   BatchNormPairOp::Forward f;
   f.inputs = {{{x, branch_.gamma, branch_.beta, branch_.mean, branch_.variance},
                {projected, projection_.gamma, projection_.beta, projection_.mean, projection_.variance}}};
-  f.y = side.room(desc_);
+  f.y = side.buffer(desc_);
   f.saved = saved_;
   f.scratch = scratch_;
   op_->forward_training(f, {});
@@ -93,7 +93,7 @@ std::array<void*, 2> NormPair::backward(Side& side, void* dy, const void* more_d
     void* dx = branch_.backward(side, desc_, dy, more_dy);
     return {dx, projection_.backward(side, desc_, dy, nullptr)};
   }
-  void* dx = side.room(desc_);
+  void* dx = side.buffer(desc_);
   BatchNormPairOp::Backward b;
   b.dy = dy;
   b.more_dy = more_dy;

@@ -53,11 +53,11 @@ void conv2d(Comparison& all, const ConvCase& test) {
       return memory;
     };
     void* x = side.put(p.input, normal_numbers(count(test.in), 1));
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     op->forward(x, packed(op->forward_weights_bytes(), &Conv2dOp::pack_forward), y,
                 side.scratch(op->forward_scratch_bytes()));
     void* dy = side.put(op->output(), normal_numbers(count(p.output_shape()), 3));
-    void* dx = side.room(p.input);
+    void* dx = side.buffer(p.input);
     op->backward_data(dy, packed(op->backward_weights_bytes(), &Conv2dOp::pack_backward), dx,
                       side.scratch(op->backward_data_scratch_bytes()));
     float* dw = side.poisoned(weights);
@@ -78,7 +78,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
     BatchNormOp::Forward f;
     f.x = side.put(p.input, normal_numbers(count(shape), 11));
     if (residual) f.residual = side.put(p.input, normal_numbers(count(shape), 12));
-    f.y = side.room(p.input);
+    f.y = side.buffer(p.input);
     f.gamma = side.floats(normal_numbers(channels, 13));
     f.beta = side.floats(normal_numbers(channels, 14));
     f.running_mean = side.floats(std::vector<float>(channels, 0.0F));
@@ -94,7 +94,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
     b.gamma = f.gamma;
     b.beta = f.beta;
     b.saved = f.saved;
-    b.dx = side.room(p.input);
+    b.dx = side.buffer(p.input);
     b.dgamma = side.poisoned(channels);
     b.dbeta = side.poisoned(channels);
     b.scratch = side.scratch(op->scratch_bytes());
@@ -105,7 +105,7 @@ void batch_norm(Comparison& all, const Shape& shape, bool residual, bool relu) {
                                 {"dx", side.take(p.input, b.dx)},
                                 {"dgamma", side.read(b.dgamma, channels)},
                                 {"dbeta", side.read(b.dbeta, channels)}};
-    f.y = side.room(p.input);
+    f.y = side.buffer(p.input);
     op->forward_inference(f);
     results.push_back({"y of inference", side.take(p.input, f.y)});
     return results;
@@ -117,13 +117,13 @@ void pooling(Comparison& all) {
   all.run("max pool " + to_string(shape) + " 3x3/2", 0, [&](Side& side) -> std::vector<Result> {
     const TensorDesc in = side.channels_last(shape);
     const auto op = side.backend().make_max_pool({in, 3, 2, 1, true});
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     void* workspace = side.scratch(op->workspace_bytes());
     op->forward(side.put(in, normal_numbers(count(shape), 21)), y, workspace, side.scratch(op->scratch_bytes()));
     // Whole numbers: sums of up to four of them are the same in any order.
     std::vector<float> dy = normal_numbers(count(op->output().shape), 22);
     for (float& value : dy) value = static_cast<float>(static_cast<int>(8 * value));
-    void* dx = side.room(in);
+    void* dx = side.buffer(in);
     op->backward(side.put(op->output(), dy), workspace, dx, side.scratch(op->scratch_bytes()));
     return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
   });
@@ -133,9 +133,9 @@ void pooling(Comparison& all) {
     all.run("average pool " + to_string(mixed) + " " + window, kRoundings, [&](Side& side) -> std::vector<Result> {
       const TensorDesc in = side.channels_last(mixed);
       const auto op = side.backend().make_avg_pool({in, kernel, stride, pad, true});
-      void* y = side.room(op->output());
+      void* y = side.buffer(op->output());
       op->forward(side.put(in, normal_numbers(count(mixed), 25)), y, side.scratch(op->scratch_bytes()));
-      void* dx = side.room(in);
+      void* dx = side.buffer(in);
       op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 26)), dx,
                    side.scratch(op->scratch_bytes()));
       return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
@@ -145,9 +145,9 @@ void pooling(Comparison& all) {
   all.run("global average pool " + to_string(last), kRoundings, [&](Side& side) -> std::vector<Result> {
     const TensorDesc in = side.channels_last(last);
     const auto op = side.backend().make_global_avg_pool(in);
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     op->forward(side.put(in, normal_numbers(count(last), 23)), y);
-    void* dx = side.room(in);
+    void* dx = side.buffer(in);
     op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 24)), dx);
     return {{"y", side.take(op->output(), y)}, {"dx", side.take(in, dx)}};
   });
@@ -169,12 +169,12 @@ void linear(Comparison& all, const LinearParams& of_fp32) {
     std::vector<float> factors = normal_numbers(weights, 32);
     for (float& factor : factors) factor = side.rounded(factor);  // so that both sides' ReLU lets the same pass
     float* w = side.floats(factors);
-    void* y = side.room(out);
+    void* y = side.buffer(out);
     op->forward(x, w, side.floats(normal_numbers(static_cast<size_t>(p.out), 33)), y);
     const std::vector<float> gradient = normal_numbers(out.elements(), 34);
     void* dy = p.relu ? side.put(out, gradient) : side.floats(gradient);
     op->backward_relu(y, dy);
-    void* dx = side.room(in);
+    void* dx = side.buffer(in);
     float* dw = side.poisoned(weights);
     float* db = side.poisoned(static_cast<size_t>(p.out));
     op->backward_data(dy, w, dx);
@@ -191,9 +191,9 @@ void elementwise(Comparison& all) {
   all.run("shortcut " + to_string(shape) + " to 32 /2", 0, [&](Side& side) -> std::vector<Result> {
     const TensorDesc desc = side.channels_last(shape);
     const auto op = side.backend().make_shortcut(desc, 32, 2);
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     op->forward(side.put(desc, normal_numbers(count(shape), 41)), y);
-    void* dx = side.room(desc);
+    void* dx = side.buffer(desc);
     op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 42)), dx);
     return {{"y", side.take(op->output(), y)}, {"dx", side.take(desc, dx)}};
   });
@@ -209,9 +209,9 @@ void elementwise(Comparison& all) {
     const auto op = side.backend().make_concat({desc, wide});
     const std::array<const void*, 2> parts{side.put(desc, normal_numbers(count(desc.shape), 46)),
                                            side.put(wide, normal_numbers(count(wide.shape), 47))};
-    void* y = side.room(op->output());
+    void* y = side.buffer(op->output());
     op->forward(parts, y);
-    const std::array<void*, 2> dparts{side.room(desc), side.room(wide)};
+    const std::array<void*, 2> dparts{side.buffer(desc), side.buffer(wide)};
     op->backward(side.put(op->output(), normal_numbers(count(op->output().shape), 48)), dparts);
     return {{"y", side.take(op->output(), y)},
             {"first", side.take(desc, dparts[0])},
@@ -233,7 +233,7 @@ void elementwise(Comparison& all) {
     std::vector<uint8_t> pixels(count(images));
     for (uint8_t& byte : pixels) byte = static_cast<uint8_t>(random.below(256));
     const TensorDesc out = side.channels_last(images);
-    void* y = side.room(out);
+    void* y = side.buffer(out);
     side.backend()
         .make_input(out, {0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F})
         ->forward(pixels.data(), images.n - 1, y);

@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "common/process.h"
 #include "trainer/base/random.h"
-#include "trainer/models/precision.h"
+#include "trainer/models/precision/precision.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/process/interval.h"
 #include "trainer/train/process/use_threads.h"

@@ -11,7 +11,7 @@
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
-#include "trainer/strategies/server.h"
+#include "trainer/strategies/parameter_server/server.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
 #include "trainer/train/loop/finite.h"

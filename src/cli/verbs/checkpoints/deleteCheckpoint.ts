@@ -1,11 +1,11 @@
 // `delete RUN --step STEP`: one checkpoint, with a question that says what is lost.
-import { Cancelled, exitCodes, UserError } from '../../../core/base/errors.js';
+import { exitCodes } from '../../../core/base/errors.js';
 import { checkpointChoice, stepOf } from '../../../core/checkpoints/choose.js';
 import { checkpointLoss, removeCheckpoint } from '../../../core/checkpoints/remove.js';
 import type { RunEntry } from '../../../core/contracts/agentApi.js';
 import type { Context } from '../../context.js';
 import { bytesText } from '../../format.js';
-import { confirm } from '../../prompter.js';
+import { demandYes } from '../../prompter.js';
 
 /** Returns the exit code. UserError, Cancelled. */
 export async function deleteCheckpoint(
@@ -20,13 +20,8 @@ export async function deleteCheckpoint(
   const { checkpoint, facts, needs } = await checkpointLoss(client, entry, step, others);
   const { bytes, path } = checkpoint;
   for (const line of [...facts, ...needs]) context.output.note(`${line}.`);
-  const question = `Delete the checkpoint of step ${step} of ${entry.id} (${bytesText(bytes)})? Type yes: `;
-  const answer = yes || (await confirm(question));
-  if (answer === undefined) {
-    const what = `the checkpoint of step ${step} was not deleted: there is no terminal to ask on`;
-    throw new UserError('usage', what, 'Say that it may go without a question: --yes');
-  }
-  if (!answer) throw new Cancelled();
+  const question = `Delete the checkpoint of step ${step} of ${entry.id} (${bytesText(bytes)})?`;
+  await demandYes(yes, question, `the checkpoint of step ${step} was not deleted`);
   await removeCheckpoint(context.machine, entry, checkpoint);
   const { id, dir } = entry;
   if (context.json) context.output.json({ type: 'deleted-checkpoint', id, dir, step, path, bytes });

@@ -19,7 +19,7 @@ export const download: Verb = {
   ],
   details: [
     'STEP is a step, latest or best. The checkpoint becomes a folder in DIR, called as on the node: step-00000100.',
-    'A download that is ended goes on where it was when the command is given again; until it is whole, the name of its folder ends in .partial. Every SHA-256 is compared before.',
+    'Until every SHA-256 has been compared, the name of the folder ends in .partial. An interrupted download goes on where it was when the command is given again.',
   ],
   async run(context, args) {
     const [, step = '', folder = ''] = args.words;

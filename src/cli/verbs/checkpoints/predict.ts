@@ -6,7 +6,7 @@ import { percentText } from '../../format.js';
 
 export const predict: Verb = {
   verb: 'predict',
-  summary: 'says what a checkpoint makes of pictures of this machine',
+  summary: 'classifies image files of this machine with a checkpoint',
   words: ['RUN', 'FILE…'],
   flags: [
     { name: 'step', value: 'STEP', help: 'a step, latest or best; by default latest' },

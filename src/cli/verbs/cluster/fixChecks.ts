@@ -1,11 +1,11 @@
 // check --fix: what can be mended from here is shown, run after a yes, and checked again.
-import { Cancelled, UserError } from '../../../core/base/errors.js';
+import { UserError } from '../../../core/base/errors.js';
 import type { CheckResult } from '../../../core/base/checks.js';
 import { fixesOf, type Fix } from '../../../core/check/fixes.js';
 import { applyFixes, asksPassword, type Fixed } from '../../../core/cluster/nodes/fixNodes.js';
 import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { Context } from '../../context.js';
-import { confirm } from '../../prompter.js';
+import { demandYes } from '../../prompter.js';
 import { errorWords } from '../../remedies.js';
 
 /** What `--fix` was given for all rows. */
@@ -36,12 +36,7 @@ export async function fixChecks(
       output.line(`${row}, on ${hosts.join(', ')}${remedy.asRoot ? ', as root' : ''}: ${remedy.command}`);
     }
   }
-  const answer = wish.yes || (await confirm('Run this there? Type yes: '));
-  if (answer === undefined) {
-    const what = 'nothing was run: there is no terminal to ask on';
-    throw new UserError('usage', what, 'Say that it may be run without a question: --yes');
-  }
-  if (!answer) throw new Cancelled();
+  await demandYes(wish.yes, 'Run this there?', 'nothing was run');
   const done = await context.withProgress(({ signal }) => applyFixes(machine.nodes, fixes, signal));
   for (const one of done) {
     const { row, host, command, code, said } = one;

@@ -3,6 +3,7 @@ import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
 import { givenWorkdir } from '../../../core/profiles/workdir.js';
 import type { Context, Verb } from '../../context.js';
+import { demandYes } from '../../prompter.js';
 
 interface Found {
   host: string;
@@ -10,6 +11,8 @@ interface Found {
   what: string;
   state: 'found' | 'killed' | 'left';
 }
+
+const yes = { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' };
 
 function show(context: Context, all: readonly Found[]): void {
   for (const { host, pid, what, state } of all) {
@@ -23,8 +26,9 @@ export const killLeftovers: Verb = {
   summary: 'ends processes of runs that nobody supervises any more, on every host',
   words: ['P'],
   flags: [
-    { name: 'all', help: 'those of supervised runs too' },
+    { name: 'all', help: 'those of supervised runs too, which ends these runs; asks first' },
     { name: 'list', help: 'only list them' },
+    yes,
   ],
   details: [
     'A process counts when it carries the mark of a run below the workdir. Exits 5 when one cannot be ended.',
@@ -33,6 +37,10 @@ export const killLeftovers: Verb = {
     const profile = await context.profile(args.words[0]);
     const workdir = givenWorkdir(profile);
     const all = args.has('all');
+    if (all && !args.has('list')) {
+      const question = `End all runs of ${profile.name}, those under way too?`;
+      await demandYes(args.has('yes'), question, `no process of ${profile.name} was ended`);
+    }
     const perHost = await Promise.all(
       context.machine.nodes.map(async ({ name: host, node }): Promise<Found[]> => {
         const client = await node.client();
@@ -63,12 +71,16 @@ export const clean: Verb = {
   verb: 'clean',
   summary: 'removes agent, trainer and runtime from every host of a cluster; its runs stay',
   words: ['P'],
-  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints' }],
-  details: ['Refused while anything of a run is alive on a host. What is needed again is put there again.'],
+  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints; asks first' }, yes],
+  details: ['Refused while anything of a run is alive on a host. The next run installs what it needs.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
     const machine = demandCluster(context.machine, profile, 'Remove ~/.cache/trainyard by hand');
     const workdir = givenWorkdir(profile);
+    if (args.has('runs')) {
+      const question = `Delete all runs of ${profile.name} with their checkpoints?`;
+      await demandYes(args.has('yes'), question, `nothing of ${profile.name} was removed`);
+    }
     for (const { name, node } of machine.nodes) {
       const { runs } = await (await node.client()).request('leftovers.list', { workdir });
       const busy = runs.find(({ processes }) => processes.length > 0);

@@ -7,7 +7,9 @@ export const trust: Verb = {
   summary: "shows the keys of a cluster's hosts that are not known yet, all at once, and remembers them",
   words: ['P'],
   flags: [{ name: 'yes', help: 'without asking: only where nobody can stand between you and the hosts' }],
-  details: ['A key that changed is never accepted here: remove the old line from known_hosts by hand first.'],
+  details: [
+    'A key that changed is never accepted here: remove each line that the error names first (ssh-keygen -R HOST -f FILE).',
+  ],
   async run(context, args) {
     const profile = await context.profile(args.words[0], { trustAll: args.has('yes') });
     const machine = demandCluster(context.machine, profile, 'It has no host keys');

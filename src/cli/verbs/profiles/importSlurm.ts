@@ -1,5 +1,5 @@
 // `import --slurm`: the partitions of a Slurm cluster, and a profile of one of them.
-import { exitCodes, UserError } from '../../../core/base/errors.js';
+import { exitCodes, remedyOf, UserError } from '../../../core/base/errors.js';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { sitePartitions, type Site } from '../../../core/cluster/sitePartitions.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
@@ -25,7 +25,9 @@ export async function importSlurm(context: Context, args: Args): Promise<number>
   const login = machine.nodes[0]?.name ?? base.name;
   const site = await context.withProgress(async ({ signal, onProgress }) => {
     onProgress(`asking Slurm on ${login}`);
-    await machine.connectHead(signal);
+    await machine.connectHead(signal).catch((error: unknown) => {
+      throw base.name === login ? asGiven(error) : error;
+    });
     return sitePartitions(machine);
   });
   if (name === undefined) list(context, site);
@@ -35,6 +37,13 @@ export async function importSlurm(context: Context, args: Args): Promise<number>
     if (!context.json) context.output.line(`${name}: partition ${partition.name} of ${login}`);
   }
   return exitCodes.done;
+}
+
+/** Of a host that is in no profile: its name can only be wrong where it was given. */
+function asGiven(error: unknown): unknown {
+  if (!(error instanceof UserError) || remedyOf(error)?.kind !== 'checkHostName') return error;
+  const hint = 'Check the name given to --slurm and your SSH configuration';
+  return new UserError(error.code, error.what, hint, { cause: error });
 }
 
 /**

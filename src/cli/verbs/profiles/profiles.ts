@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
-import { trainDefaultsText } from '../../../core/plan/trainDefaults.js';
+import { trainDefaultsText } from '../../../core/plan/request/trainDefaults.js';
 import { WorkspaceFile } from '../../../core/presets/workspaceFile.js';
 import { withoutKeyFiles } from '../../../core/profiles/shared.js';
 import type { Args } from '../../args.js';

@@ -15,7 +15,7 @@ import {
   type QueuePlace,
 } from '../../plan/gpuQueue.js';
 import type { NodeOffer, Placement } from '../../plan/placement.js';
-import type { RunRequest } from '../../plan/request.js';
+import type { RunRequest } from '../../plan/request/request.js';
 import { GpuTaken, takeGpus, type GpuLocks } from './gpuLocks.js';
 import { GpuTickets } from './gpuTickets.js';
 

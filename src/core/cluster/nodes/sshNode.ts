@@ -13,7 +13,7 @@ import type { Place } from './forwardProgram.js';
 import type { AmendEntries } from '../../agent/agentClient.js';
 import { AgentNode } from '../../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../../setup/payload.js';
-import { chooseCudaBuild, takenCudaBuild, type CudaBuild } from '../../setup/cudaBuild.js';
+import { chooseCudaBuild, takenCudaBuild, type CudaBuild, type CudaRelease } from '../../setup/cudaBuild.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../../setup/probe.js';
 import { neededBytes } from '../../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../../setup/runtime.js';
@@ -43,8 +43,8 @@ export interface SshNodeOptions {
   logger?: Logger;
   /** What else is known of the runs there. */
   entries?: AmendEntries | undefined;
-  /** GPUs are on other nodes, which see this one's disk: what they need is put here. */
-  gpusElsewhere?: boolean | undefined;
+  /** GPUs are on other nodes, which see this one's disk: what they need of this build is put here. */
+  gpusElsewhere?: CudaRelease | undefined;
 }
 
 /** What a probe looks for. */
@@ -55,7 +55,7 @@ export interface Look {
   /** Every program is read and compared, for it is run next. Else only the agent. */
   hashAll?: boolean;
   /** In place of the node's own option. */
-  gpusElsewhere?: boolean | undefined;
+  gpusElsewhere?: CudaRelease | undefined;
 }
 
 /** What a node is prepared for. */
@@ -319,7 +319,7 @@ export class SshNode implements Disposable {
     const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
     const elsewhere = gpusElsewhere ?? this.options.gpusElsewhere;
     const found = await bootstrap.request('probe', params, probeSchema);
-    return withOwnFolder(elsewhere === true ? { ...found, gpusElsewhere: true } : found, payload);
+    return withOwnFolder(elsewhere === undefined ? found : { ...found, gpusElsewhere: elsewhere }, payload);
   }
 
   private async install(

@@ -10,8 +10,8 @@ import { takeSnapshot, type CodeSnapshot, type SnapshotOptions } from '../../cod
 import type { RunDetails } from '../../contracts/agentApi.js';
 import { startsOf } from '../../cost/runCost.js';
 import type { StartSpec } from '../../contracts/runSchema.js';
-import { meantVerb } from '../../plan/flags.js';
-import type { RunRequest } from '../../plan/request.js';
+import { meantVerb } from '../../plan/request/flags.js';
+import type { RunRequest } from '../../plan/request/request.js';
 import { newRunId } from '../../plan/spec.js';
 import type { Machine } from './machine.js';
 import type { RelayNode } from '../../setup/relay.js';

@@ -86,7 +86,7 @@ export class TrustStore {
       throw new UserError(
         'connection',
         `${this.path} cannot be written: ${errorText(error)}`,
-        'The accepted host key is kept there; make room or correct its permissions',
+        'The accepted host key is kept there; free disk space or correct its permissions',
         { cause: error },
       );
     }

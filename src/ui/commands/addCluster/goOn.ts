@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { CheckResult } from '../../../core/base/checks.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { rememberProfile } from '../../recentRuns.js';
-import { plural } from '../../words.js';
+import { plural } from '../../figureText.js';
 import { editProfile } from '../profiles/editProfile.js';
 import { newRun } from '../start/newRun.js';
 import { setPrice } from '../profiles/setPrice.js';

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
 import { checkpointLoss, removeCheckpoint } from '../../../core/checkpoints/remove.js';
-import { size, whole } from '../../words.js';
+import { size, whole } from '../../figureText.js';
 import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 import { pickCheckpoint } from './pickCheckpoint.js';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
 import { join } from '../../../core/base/nodePath.js';
 import { downloadCheckpoint as bring, folderName } from '../../../core/checkpoints/download.js';
-import { size } from '../../words.js';
+import { size } from '../../figureText.js';
 import { runTitle } from '../runTitle.js';
 import { showFolder } from '../showFolder.js';
 import { withProgress } from '../progress.js';

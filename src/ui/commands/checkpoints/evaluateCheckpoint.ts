@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
 import { evaluateCheckpoint as evaluate } from '../../../core/checkpoints/evaluate.js';
 import { evaluationData } from '../../../core/plan/evaluated.js';
-import { percent, whole } from '../../words.js';
+import { percent, whole } from '../../figureText.js';
 import { withProgress } from '../progress.js';
 import { runTitle } from '../runTitle.js';
 import { browse, Folders } from '../start/folders.js';

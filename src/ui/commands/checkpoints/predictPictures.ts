@@ -4,9 +4,9 @@ import type { CheckpointArgument, RunArgument } from '../../../contributions.js'
 import { predictPictures as predict } from '../../../core/checkpoints/predict.js';
 import { runName } from '../../../core/model/runName.js';
 import { showPredictions } from '../../panels/predictionPanel.js';
-import { rememberedPictures, rememberPictures } from '../../rememberedPictures.js';
-import { whole } from '../../words.js';
-import { dialogStart } from '../../workspace.js';
+import { rememberedPictures, rememberPictures } from '../../remembered/rememberedPictures.js';
+import { whole } from '../../figureText.js';
+import { dialogStart } from '../../workspace/workspace.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { pickCheckpoint } from './pickCheckpoint.js';

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
-import { plural } from '../../words.js';
+import { plural } from '../../figureText.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
 import { runTitle } from '../runTitle.js';

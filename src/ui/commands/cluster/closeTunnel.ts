@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { TunnelArgument } from '../../../contributions.js';
 import { tunnelText } from '../../../core/tunnels/tunnelSpec.js';
-import { forgetTunnel } from '../../rememberedTunnels.js';
+import { forgetTunnel } from '../../remembered/rememberedTunnels.js';
 import type { Ui } from '../ui.js';
 
 export async function closeTunnel(ui: Ui, given?: TunnelArgument): Promise<void> {

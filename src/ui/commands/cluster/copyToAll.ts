@@ -2,10 +2,10 @@
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../../contributions.js';
 import { nodePath } from '../../../core/base/nodePath.js';
-import { plural } from '../../words.js';
+import { plural } from '../../figureText.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
-import { dialogStart } from '../../workspace.js';
+import { dialogStart } from '../../workspace/workspace.js';
 import { pickCluster } from './pickCluster.js';
 
 export async function copyToAll(ui: Ui, given?: ProfileArgument): Promise<void> {

@@ -6,9 +6,9 @@ import { nodePath, type NodePath } from '../../../core/base/nodePath.js';
 import { namesThere, putInto } from '../../../core/cluster/nodes/putInto.js';
 import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
-import { plural } from '../../words.js';
+import { plural } from '../../figureText.js';
 import { withProgress } from '../progress.js';
-import { dialogStart } from '../../workspace.js';
+import { dialogStart } from '../../workspace/workspace.js';
 import type { Ui } from '../ui.js';
 import { pickCluster } from './pickCluster.js';
 

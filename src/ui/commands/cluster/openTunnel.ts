@@ -4,7 +4,7 @@ import type { ProfileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { parseTunnel, tunnelText } from '../../../core/tunnels/tunnelSpec.js';
 import { errorWords } from '../../remedies.js';
-import { rememberTunnel } from '../../rememberedTunnels.js';
+import { rememberTunnel } from '../../remembered/rememberedTunnels.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
 import { pickCluster } from './pickCluster.js';

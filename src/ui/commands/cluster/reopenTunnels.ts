@@ -2,7 +2,7 @@
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { parseTunnel } from '../../../core/tunnels/tunnelSpec.js';
 import { errorWords } from '../../remedies.js';
-import { rememberedTunnels } from '../../rememberedTunnels.js';
+import { rememberedTunnels } from '../../remembered/rememberedTunnels.js';
 import type { Ui } from '../ui.js';
 
 /**

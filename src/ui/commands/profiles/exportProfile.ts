@@ -4,7 +4,7 @@ import type { ProfileArgument } from '../../../contributions.js';
 import { WorkspaceFile } from '../../../core/presets/workspaceFile.js';
 import { workspacePlace } from '../../../core/presets/workspacePlace.js';
 import { withoutKeyFiles } from '../../../core/profiles/shared.js';
-import { fileOfWorkspace } from '../../workspace.js';
+import { fileOfWorkspace } from '../../workspace/workspace.js';
 import { pickProfile } from '../pick.js';
 import type { Ui } from '../ui.js';
 import { isOwn } from './saveProfile.js';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import { workspacePlace } from '../../../core/presets/workspacePlace.js';
 import { reviewOf } from '../../../core/profiles/shared.js';
-import { fileOfWorkspace } from '../../workspace.js';
+import { fileOfWorkspace } from '../../workspace/workspace.js';
 import type { Ui } from '../ui.js';
 import { askName } from './askName.js';
 import { save } from './saveProfile.js';

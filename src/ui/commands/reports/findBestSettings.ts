@@ -8,7 +8,7 @@ import { trainDefaultsOf } from '../../../core/bakeoff/trainDefaultsOf.js';
 import { bakeOff } from '../../../core/measure/bakeOff.js';
 import { bakeOffPage, readBakeOff, writeBakeOff } from '../../../core/measure/bakeOffFolder.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
-import { trainDefaultsText } from '../../../core/plan/trainDefaults.js';
+import { trainDefaultsText } from '../../../core/plan/request/trainDefaults.js';
 import { slotsOfNode } from '../../../core/scaling/plan.js';
 import { errorWords } from '../../remedies.js';
 import { changed } from '../profiles/saveProfile.js';

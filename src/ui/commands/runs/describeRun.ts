@@ -1,7 +1,7 @@
 // Name, Tags and Notes.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
-import { aboutOf, type TypedAbout } from '../../../core/plan/about.js';
+import { aboutOf, type TypedAbout } from '../../../core/plan/request/about.js';
 import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
 import type { Ui } from '../ui.js';

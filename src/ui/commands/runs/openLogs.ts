@@ -13,7 +13,7 @@ import {
   startOfLastLines,
   type RunLog,
 } from '../../../core/follow/runLogs.js';
-import { size as sizeText } from '../../words.js';
+import { size as sizeText } from '../../figureText.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';

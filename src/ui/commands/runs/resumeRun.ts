@@ -1,6 +1,6 @@
 // Resume Run.
 import type { RunArgument } from '../../../contributions.js';
-import { requestOf } from '../../../core/plan/request.js';
+import { requestOf } from '../../../core/plan/request/request.js';
 import { resumedRun } from '../../../core/plan/resume.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';

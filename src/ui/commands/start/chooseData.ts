@@ -1,7 +1,7 @@
 // Folders of images that a workspace holds.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { trustedFolder } from '../../trustedFolder.js';
+import { trustedFolder } from '../../workspace/trustedFolder.js';
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 

@@ -2,11 +2,11 @@
 import * as vscode from 'vscode';
 import { proposedModels, proposeTraining } from '../../../core/plan/proposal.js';
 import { dataFlags } from '../../../core/cluster/dataFlags.js';
-import { joinWords } from '../../../core/plan/words.js';
+import { joinWords } from '../../../core/plan/request/argv.js';
 import { presetRun } from '../../../core/presets/presetRun.js';
 import { recentRuns, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
-import { dialogStart, fileOfWorkspace } from '../../workspace.js';
+import { dialogStart, fileOfWorkspace } from '../../workspace/workspace.js';
 import type { Ui } from '../ui.js';
 import { workspaceImages } from './chooseData.js';
 import { browse, Folders } from './folders.js';

@@ -1,8 +1,8 @@
 // A command line that can be edited, with the trainer's flags offered as one types.
 import * as vscode from 'vscode';
-import { lineProblem } from '../../../core/plan/flagCheck.js';
-import { suggestions } from '../../../core/plan/suggest.js';
-import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
+import { lineProblem } from '../../../core/plan/request/flagCheck.js';
+import { suggestions } from '../../../core/plan/request/suggest.js';
+import type { TrainerFlag } from '../../../core/plan/request/trainerHelp.js';
 import { isPath, type Folders } from './folders.js';
 
 interface Item extends vscode.QuickPickItem {

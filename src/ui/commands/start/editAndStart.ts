@@ -1,7 +1,7 @@
 // The command line of a run, to be changed before the start.
-import { flagValue } from '../../../core/plan/flagValue.js';
-import type { TrainerFlag } from '../../../core/plan/trainerHelp.js';
-import { joinWords, splitWords } from '../../../core/plan/words.js';
+import { flagValue } from '../../../core/plan/request/flagValue.js';
+import type { TrainerFlag } from '../../../core/plan/request/trainerHelp.js';
+import { joinWords, splitWords } from '../../../core/plan/request/argv.js';
 import type { RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
 import type { Ui } from '../ui.js';

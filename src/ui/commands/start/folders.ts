@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { FolderListing, Machine } from '../../../core/cluster/nodes/machine.js';
 import { nodePath } from '../../../core/base/nodePath.js';
-import { plural } from '../../words.js';
+import { plural } from '../../figureText.js';
 import { errorWords } from '../../remedies.js';
 
 /** More than fit on a screen help nobody. */

@@ -1,7 +1,7 @@
 // New Run. The form itself is loaded here, since most sessions never open one.
 import type { WebviewPanel } from 'vscode';
 import type { ProfileArgument, RunArgument, RunWords } from '../../../contributions.js';
-import type { AskedRun } from '../../../core/plan/commandLine.js';
+import type { AskedRun } from '../../../core/plan/request/commandLine.js';
 import type { Ui } from '../ui.js';
 
 /** Opens the form, filled in for this profile, like this run or with these words. UserError. */

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { AskArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
-import { joinWords } from '../../../core/plan/words.js';
+import { joinWords } from '../../../core/plan/request/argv.js';
 import { recentRuns } from '../../recentRuns.js';
 import type { Ui } from '../ui.js';
 import { newRunLike } from './newRun.js';

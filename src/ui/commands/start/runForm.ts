@@ -4,7 +4,7 @@ import type { CommandId, ProfileArgument, RunArgument } from '../../../contribut
 import { UserError } from '../../../core/base/errors.js';
 import { basename } from '../../../core/base/nodePath.js';
 import { holdOut } from '../../../core/cluster/holdOut.js';
-import type { AskedRun } from '../../../core/plan/commandLine.js';
+import type { AskedRun } from '../../../core/plan/request/commandLine.js';
 import { againOf } from '../../form/formSources.js';
 import { FormSession } from '../../form/formSession.js';
 import { RunFormPanel, type FormActs } from '../../form/runFormPanel.js';

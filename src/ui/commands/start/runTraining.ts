@@ -1,6 +1,6 @@
 // Run Training: where, what, the command line, go.
 import type { ProfileArgument, RunWords } from '../../../contributions.js';
-import { withTrainDefaults } from '../../../core/plan/trainDefaults.js';
+import { withTrainDefaults } from '../../../core/plan/request/trainDefaults.js';
 import { pickProfile } from '../pick.js';
 import type { Ui } from '../ui.js';
 import { chooseWhat } from './chooseWhat.js';

@@ -1,7 +1,7 @@
 // The batch script of a run that was not started: what Slurm would get.
 import * as vscode from 'vscode';
 import { UserError } from '../../../core/base/errors.js';
-import type { AskedRun } from '../../../core/plan/commandLine.js';
+import type { AskedRun } from '../../../core/plan/request/commandLine.js';
 import { batchScriptName } from '../../../core/slurm/script.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';

@@ -1,8 +1,8 @@
 // A run that a form or a preset asks for, as a start takes it.
 import { resolve } from 'node:path';
-import type { AskedRun } from '../../../core/plan/commandLine.js';
+import type { AskedRun } from '../../../core/plan/request/commandLine.js';
 import type { RecentRun } from '../../recentRuns.js';
-import { workspaceFolder } from '../../workspace.js';
+import { workspaceFolder } from '../../workspace/workspace.js';
 import type { StartOptions } from './startRun.js';
 
 /** What is remembered of the run, and how this start of it is made. */

@@ -5,7 +5,7 @@ import type { FileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { pathOfThisNode, type NodePath } from '../../../core/base/nodePath.js';
 import { dataFlags } from '../../../core/cluster/dataFlags.js';
-import { dialogStart } from '../../workspace.js';
+import { dialogStart } from '../../workspace/workspace.js';
 import { uploadFolder } from '../cluster/uploadFolder.js';
 import { pickProfile } from '../pick.js';
 import type { Ui } from '../ui.js';

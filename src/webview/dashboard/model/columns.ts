@@ -65,9 +65,9 @@ export function spliceHost(target: HostColumns, { from, rows }: Slice<HostColumn
   return whole && target.gpus.every((gpu, index) => spliceGpu(gpu, gpus[index], from));
 }
 
-function spliceGpu(target: GpuColumns, news: GpuColumns | undefined, from: number): boolean {
-  if (news?.uuid !== target.uuid) return false;
-  const { used, utilization, ...rest } = news;
+function spliceGpu(target: GpuColumns, update: GpuColumns | undefined, from: number): boolean {
+  if (update?.uuid !== target.uuid) return false;
+  const { used, utilization, ...rest } = update;
   Object.assign(target, rest);
   return splice(target.used, from, used) && splice(target.utilization, from, utilization);
 }

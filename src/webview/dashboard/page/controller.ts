@@ -11,7 +11,7 @@ import { pageState, type PageState } from '../model/phase.js';
 import { onThemeChange, readPalette, type Palette } from '../elements/theme.js';
 import type { ViewState } from '../model/viewState.js';
 
-/** How often the page's text is drawn again while news arrive, milliseconds. */
+/** How often the page's text is drawn again while updates arrive, milliseconds. */
 const textInterval = 100;
 /** How often devices, figures and log are, which are more work. */
 const slowInterval = 250;

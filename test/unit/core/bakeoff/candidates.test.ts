@@ -8,7 +8,7 @@ import {
   triedOf,
   type Candidate,
 } from '../../../../src/core/bakeoff/candidates.js';
-import { parseTrainerHelp } from '../../../../src/core/plan/trainerHelp.js';
+import { parseTrainerHelp } from '../../../../src/core/plan/request/trainerHelp.js';
 
 const flags = parseTrainerHelp(`
   --strategy TEXT:{auto,mirrored,multi-worker,central-storage,parameter-server,parameter-server-async}=auto

@@ -11,7 +11,7 @@ import {
   withHome,
   type NodePath,
 } from '../../../../src/core/base/nodePath.js';
-import { absolutePaths } from '../../../../src/core/plan/flags.js';
+import { absolutePaths } from '../../../../src/core/plan/request/flags.js';
 import { givenWorkdir } from '../../../../src/core/profiles/workdir.js';
 
 const home = nodePath('/home/me');

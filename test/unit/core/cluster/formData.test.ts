@@ -13,7 +13,7 @@ import {
 } from '../../../../src/core/cluster/formData.js';
 import { LocalMachine } from '../../../../src/core/cluster/localMachine.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { emptyForm } from '../../../../src/core/plan/runForm.js';
+import { emptyForm } from '../../../../src/core/plan/form/runForm.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] };
 const here: Profile = { name: 'local', kind: 'local' };

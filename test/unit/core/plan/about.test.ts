@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../../src/core/base/errors.js';
-import { aboutOf, givenAbout, tagsOf, type TypedAbout } from '../../../../src/core/plan/about.js';
+import { aboutOf, givenAbout, tagsOf, type TypedAbout } from '../../../../src/core/plan/request/about.js';
 
 const before = { name: 'first', tags: ['a'], notes: 'old' };
 
@@ -38,7 +38,7 @@ describe('what a run is called', () => {
   it('counts characters as people do, and the longest fits what the agent takes', () => {
     const longest = { name: '🚂'.repeat(80), tags: ['🚂'.repeat(40)], notes: '🚂'.repeat(4000) };
     expect(aboutOf({ ...longest, name: `${longest.name.slice(2)}x` }).notes).toBe(longest.notes);
-    // Bytes: native/agent/run/run_about.cpp.
+    // Bytes: native/agent/run/folder/run_about.cpp.
     expect(Buffer.byteLength(longest.name)).toBeLessThanOrEqual(400);
     expect(Buffer.byteLength(longest.tags[0] ?? '')).toBeLessThanOrEqual(200);
     expect(Buffer.byteLength(longest.notes)).toBeLessThanOrEqual(16_000);

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { amountOf, assertBudgetLeft, budgetOf } from '../../../../src/core/plan/budget.js';
-import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
+import { amountOf, assertBudgetLeft, budgetOf } from '../../../../src/core/plan/request/budget.js';
+import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 
 const priced: Profile = { name: 'lab', kind: 'local', pricePerNodeHour: 2, currency: 'EUR' };
 

@@ -3,7 +3,7 @@ import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { cudaTrial, judgeCuda } from '../../../../src/core/plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../../../../src/core/plan/device.js';
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
-import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
+import { requestOf, type TypedRun } from '../../../../src/core/plan/request/request.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };

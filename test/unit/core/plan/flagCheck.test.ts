@@ -1,10 +1,10 @@
 // Flags of the trainer, looked at and completed before anything is started.
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { assertTrainFlags, flagProblems } from '../../../../src/core/plan/flagCheck.js';
-import { requestOf } from '../../../../src/core/plan/request.js';
-import { suggestions } from '../../../../src/core/plan/suggest.js';
-import { modelsOf, offeredFlags } from '../../../../src/core/plan/trainerHelp.js';
+import { assertTrainFlags, flagProblems } from '../../../../src/core/plan/request/flagCheck.js';
+import { requestOf } from '../../../../src/core/plan/request/request.js';
+import { suggestions } from '../../../../src/core/plan/request/suggest.js';
+import { modelsOf, offeredFlags } from '../../../../src/core/plan/request/trainerHelp.js';
 
 const help = `train a network
 Usage: trainer train [OPTIONS]

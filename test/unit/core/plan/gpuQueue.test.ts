@@ -11,7 +11,7 @@ import {
 } from '../../../../src/core/plan/gpuQueue.js';
 import { placeRun, type PlacedRun } from '../../../../src/core/plan/device.js';
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
-import { requestOf, type RunRequest, type TypedRun } from '../../../../src/core/plan/request.js';
+import { requestOf, type RunRequest, type TypedRun } from '../../../../src/core/plan/request/request.js';
 
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
 const start = (ticket: string, number: number, gpus: number[], count: number, by = ''): WaitingStart => ({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { placeRun } from '../../../../src/core/plan/device.js';
-import { gpuWishOf } from '../../../../src/core/plan/gpuWish.js';
+import { gpuWishOf } from '../../../../src/core/plan/request/gpuWish.js';
 import type { NodeOffer, Placement } from '../../../../src/core/plan/placement.js';
-import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
+import { requestOf, type TypedRun } from '../../../../src/core/plan/request/request.js';
 
 it.each([
   ['2', { count: 2, indices: undefined }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { requestOf, wordsOf, type TypedRun } from '../../../../src/core/plan/request.js';
+import { requestOf, wordsOf, type TypedRun } from '../../../../src/core/plan/request/request.js';
 import {
   noGpusFor,
   placeRanks as place,
@@ -98,7 +98,7 @@ describe('placeRanks', () => {
     const words = ['train'];
     expect(() => placeRanks(lab, words, offers, { ranks: 7 })).toThrow(
       expect.objectContaining({
-        message: '7 ranks were asked for, and there is room for 6 (a has 2; b has 4).',
+        message: '7 ranks were asked for, and there are slots for 6 (a has 2; b has 4).',
         hint: {
           kind: 'fewerRanks',
           profile: 'lab',
@@ -204,7 +204,7 @@ describe('placeRanks', () => {
 
   it('says how many fit on this machine', () => {
     expect(() => placeRanks(local, ['train'], here({}), { ranks: 3 })).toThrow(
-      /3 ranks were asked for, and there is room for 2 \(me has 2\)\.$/,
+      /3 ranks were asked for, and there are slots for 2 \(me has 2\)\.$/,
     );
     expect(() => placeRanks(local, ['train'], here({}), { nodes: 2 })).toThrow(/profile local has 1/);
   });

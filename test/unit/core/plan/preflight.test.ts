@@ -5,7 +5,7 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentClient } from '../../../../src/core/agent/agentClient.js';
 import { assertPassed } from '../../../../src/core/base/checks.js';
 import { installLibgomp } from '../../../../src/core/base/nodeCommands.js';
-import { requestOf } from '../../../../src/core/plan/request.js';
+import { requestOf } from '../../../../src/core/plan/request/request.js';
 import { checkData, checkDisk, checkTrainer } from '../../../../src/core/plan/preflight.js';
 import { FakeAgent } from '../../support/fakeAgent.js';
 import { temporaryFolder } from '../../support/temporary.js';

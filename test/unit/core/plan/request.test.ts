@@ -6,7 +6,7 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
-import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
+import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { placeRun } from '../../../../src/core/plan/device.js';
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
 import {
@@ -15,10 +15,10 @@ import {
   typedOf,
   type RunRequest,
   type TypedRun,
-} from '../../../../src/core/plan/request.js';
+} from '../../../../src/core/plan/request/request.js';
 import { resumeCommand } from '../../../../src/core/plan/resume.js';
 import { planRun } from '../../../../src/core/plan/spec.js';
-import { joinWords, splitWords } from '../../../../src/core/plan/words.js';
+import { joinWords, splitWords } from '../../../../src/core/plan/request/argv.js';
 
 const profiles: readonly Profile[] = [
   { name: 'local', kind: 'local' },

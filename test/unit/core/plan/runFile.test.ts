@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../../../src/core/plan/request.js';
+import { requestOf } from '../../../../src/core/plan/request/request.js';
 import {
   fileOf,
   fileWords,

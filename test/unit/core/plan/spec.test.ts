@@ -5,9 +5,14 @@ import { UserError } from '../../../../src/core/base/errors.js';
 import type { NodeRuntime } from '../../../../src/core/setup/runtime.js';
 import type { Host, Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { placeRanks, type NodeOffer, type Placement } from '../../../../src/core/plan/placement.js';
-import { requestOf, type TypedRun } from '../../../../src/core/plan/request.js';
-import { flagValue } from '../../../../src/core/plan/flagValue.js';
-import { absolutePaths, cleanLabel, positiveInteger, withoutFlag } from '../../../../src/core/plan/flags.js';
+import { requestOf, type TypedRun } from '../../../../src/core/plan/request/request.js';
+import { flagValue } from '../../../../src/core/plan/request/flagValue.js';
+import {
+  absolutePaths,
+  cleanLabel,
+  positiveInteger,
+  withoutFlag,
+} from '../../../../src/core/plan/request/flags.js';
 import { runSpecSchema, type DeviceChoice } from '../../../../src/core/contracts/runSchema.js';
 import { newRunId, planRun } from '../../../../src/core/plan/spec.js';
 import { check } from '../../../../src/core/base/validation.js';
@@ -163,9 +168,9 @@ describe('planRun', () => {
   });
 
   it.each<[string[], Partial<TypedRun>, Partial<NodeOffer>, string, RegExp]>([
-    [train, { ranks: 3 }, two, 'preflight', /3 ranks were asked for, and there is room for 2/],
+    [train, { ranks: 3 }, two, 'preflight', /3 ranks were asked for, and there are slots for 2/],
     [[...train, '--device', 'cuda'], {}, two, 'preflight', /has a free GPU/],
-    [[...train, '--device', 'cuda'], { ranks: 9 }, { gpus: gpus(8) }, 'preflight', /room for 8/],
+    [[...train, '--device', 'cuda'], { ranks: 9 }, { gpus: gpus(8) }, 'preflight', /slots for 8/],
     [[], {}, two, 'usage', /nothing to run/],
     [['trainer'], {}, two, 'usage', /nothing to run/],
     [train, { name: '!!' }, two, 'usage', /the name !! has no letter or digit/],

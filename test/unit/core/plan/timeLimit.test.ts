@@ -1,8 +1,8 @@
 // How long a run may take: what people type, and what the run's record then says.
 import { expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { commandLineOf } from '../../../../src/core/plan/commandLine.js';
-import { withKept } from '../../../../src/core/plan/keptWishes.js';
+import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
+import { withKept } from '../../../../src/core/plan/request/keptWishes.js';
 import { timeLimitOf } from '../../../../src/core/plan/timeLimit.js';
 
 it.each([

@@ -5,7 +5,7 @@ import {
   addedDefaults,
   trainDefaultsText,
   withTrainDefaults,
-} from '../../../../src/core/plan/trainDefaults.js';
+} from '../../../../src/core/plan/request/trainDefaults.js';
 
 const flags = ['--threads', '1', '--allreduce', 'ring', '--precision=bf16'];
 const profile = (more: Profile['train'] = { ranks: 2, flags }): Profile => ({

@@ -137,7 +137,9 @@ describe('ProfileStore', () => {
 
   it('names the profiles there are', async () => {
     const store = storeWith(JSON.stringify({ version: 1, profiles: [lab] }));
-    expect(await failure(store.get('lob'))).toBe('there is no profile named lob. Choose one of: local, lab.');
+    expect(await failure(store.get('lob'))).toBe('there is no profile named lob.');
+    const hint = { kind: 'chooseProfile', names: ['local', 'lab'] };
+    await expect(store.get('lob')).rejects.toMatchObject({ hint });
   });
 
   it.each([

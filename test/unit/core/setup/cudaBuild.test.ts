@@ -40,10 +40,10 @@ describe('the build of the CUDA back end', () => {
     expect(chooseCudaBuild({ driver, gpus })).toEqual({ release, why });
   });
 
-  it("is CUDA 13's where other nodes have the GPUs", () => {
-    for (const driver of [null, '535.104.05']) {
-      expect(chooseCudaBuild({ driver, gpusElsewhere: true }).release).toBe(13);
-    }
+  it('is what the profile says where other nodes have the GPUs', () => {
+    for (const driver of [null, '535.104.05'])
+      {for (const gpusElsewhere of [12, 13] as const)
+        {expect(chooseCudaBuild({ driver, gpusElsewhere }).release).toBe(gpusElsewhere);}}
   });
 
   it('is none where this Trainyard has the other one only', () => {

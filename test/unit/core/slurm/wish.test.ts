@@ -3,7 +3,7 @@ import { errorWords } from '../../../../src/cli/remedies.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { allocationOf } from '../../../../src/core/slurm/allocation.js';
 import { slurmTexts, slurmWishOf } from '../../../../src/core/slurm/wish.js';
-import { requestOf } from '../../../../src/core/plan/request.js';
+import { requestOf } from '../../../../src/core/plan/request/request.js';
 
 const hpc: Profile = {
   name: 'hpc',

@@ -13,7 +13,7 @@ class BenchMemory {
   explicit BenchMemory(const FusedKernels& kernels) : kernels_(kernels) {}
 
   /// Milliseconds of `run`; nothing where there is too little memory. make: allocates all of it, with
-  /// numbers() and room().
+  /// numbers() and buffer().
   template <class Make>
   std::optional<double> take(const Make& make, const std::function<void()>& run) {
     if (!bench_) {
@@ -26,7 +26,7 @@ class BenchMemory {
 
   void* numbers(size_t count, DType dtype) { return noted(ready_ ? bench_->numbers(count, dtype) : nullptr); }
   float* floats(size_t count) { return static_cast<float*>(numbers(count, DType::f32)); }
-  void* room(size_t bytes) { return noted(ready_ ? bench_->room(bytes) : nullptr); }
+  void* buffer(size_t bytes) { return noted(ready_ ? bench_->buffer(bytes) : nullptr); }
 
  private:
   void* noted(void* memory) {

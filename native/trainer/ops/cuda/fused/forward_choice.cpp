@@ -45,12 +45,12 @@ class ForwardTimes {
     x_ = memory_.numbers(size_t{shape_.rows} * shape_.inner, dtype_);
     weights_ = memory_.numbers(channels * shape_.inner, dtype_);
     y_ = memory_.numbers(size_t{shape_.rows} * channels, dtype_);
-    scratch_ = memory_.room(plans_.forward_scratch_bytes());
+    scratch_ = memory_.buffer(plans_.forward_scratch_bytes());
     const size_t rows = most_sums_rows(kPointwiseTilings, shape_, kernels_.processors);
-    sums_ = static_cast<float*>(memory_.room(2 * rows * channels * sizeof(float)));
-    partial_ = static_cast<double*>(memory_.room(steps_.partial_sums() * sizeof(double)));
-    work_ = memory_.room(NormWork::bytes(channels));
-    saved_ = memory_.room(NormSaved::bytes(channels));
+    sums_ = static_cast<float*>(memory_.buffer(2 * rows * channels * sizeof(float)));
+    partial_ = static_cast<double*>(memory_.buffer(steps_.partial_sums() * sizeof(double)));
+    work_ = memory_.buffer(NormWork::bytes(channels));
+    saved_ = memory_.buffer(NormSaved::bytes(channels));
     for (float*& each : of_channels_) each = memory_.floats(channels);
   }
 

@@ -14,14 +14,14 @@ namespace trainyard::cuda {
 struct Device;
 
 /// Memory and a clock of the device while candidates are measured. Nothing here fails: where memory
-/// is short, numbers() and room() return nullptr. Memory is freed with the bench.
+/// is short, numbers() and buffer() return nullptr. Memory is freed with the bench.
 class FusedBench {
  public:
   virtual ~FusedBench() = default;
   /// So many random numbers.
   virtual void* numbers(size_t count, DType dtype) = 0;
   /// Bytes of any value.
-  virtual void* room(size_t bytes) = 0;
+  virtual void* buffer(size_t bytes) = 0;
   /// Of what `run` puts on the device's stream, without the host's part.
   virtual std::optional<double> milliseconds(const std::function<void()>& run) = 0;
 };

@@ -57,11 +57,11 @@ class GradientTimes {
       x_.at(i) = memory_.numbers(numbers, desc_.dtype);
       out_.at(i) = memory_.numbers(numbers, desc_.dtype);
     }
-    scratch_ = memory_.room(plans_.backward_data_scratch_bytes());
+    scratch_ = memory_.buffer(plans_.backward_data_scratch_bytes());
     const size_t saved = pair_ != nullptr ? pair_->saved_bytes() : norm_->saved_bytes();
     saved_ = memory_.floats(saved / sizeof(float) + 1);  // any constants and bits
-    work_ = memory_.room(pair_ != nullptr ? pair_->scratch_bytes() : norm_->scratch_bytes());
-    sums_ = static_cast<float*>(memory_.room(3 * most_rows() * channels * sizeof(float)));
+    work_ = memory_.buffer(pair_ != nullptr ? pair_->scratch_bytes() : norm_->scratch_bytes());
+    sums_ = static_cast<float*>(memory_.buffer(3 * most_rows() * channels * sizeof(float)));
     for (float*& each : of_channels_) each = memory_.floats(channels);
   }
   size_t most_rows() const {

@@ -68,18 +68,18 @@ class MergeTimes {
     dx_ = memory_.numbers(size_t{shape_.rows} * in, dtype_);
     weights_ = memory_.numbers(out * in, dtype_);
     dw_ = memory_.floats(out * in);
-    products_ = static_cast<float*>(memory_.room(bytes.products));
-    merged_ = memory_.room(bytes.weights);
-    scratch_ = memory_.room(
+    products_ = static_cast<float*>(memory_.buffer(bytes.products));
+    merged_ = memory_.buffer(bytes.weights);
+    scratch_ = memory_.buffer(
         std::max({bytes.scratch, plans_.backward_weights_scratch_bytes(), plans_.backward_data_scratch_bytes()}));
     saved_ = memory_.floats(norm_->saved_bytes() / sizeof(float) + 1);  // any constants and bits
-    work_ = memory_.room(norm_->scratch_bytes());
+    work_ = memory_.buffer(norm_->scratch_bytes());
     block_sums_ = memory_.floats(2 * block_rows() * out);
     size_t rows = merging_.sums_rows();
     if (apart_tiling_ != nullptr) {
       rows = std::max<size_t>(rows, apart_tiling_->sums_rows(apart_shape_, kernels_.processors));
     }
-    inner_sums_ = static_cast<float*>(memory_.room(2 * rows * in * sizeof(float)));
+    inner_sums_ = static_cast<float*>(memory_.buffer(2 * rows * in * sizeof(float)));
     for (float*& each : of_channels_) each = memory_.floats(std::max(in, out));
   }
 

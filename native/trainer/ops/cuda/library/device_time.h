@@ -12,10 +12,10 @@ namespace trainyard::cuda {
 
 using DeviceBytes = std::unique_ptr<std::byte, FreeBy<cudaFree>>;
 
-/// nullptr where there is no room.
+/// nullptr where there is no memory.
 DeviceBytes device_bytes(size_t bytes);
 /// So many numbers of a type between 0.5 and 1, of either sign: a device takes less power, so less
-/// time, for zeros. nullptr where there is no room.
+/// time, for zeros. nullptr where there is no memory.
 DeviceBytes random_numbers(const Launcher& launcher, size_t count, DType dtype);
 
 /// The median milliseconds of what `run` puts on the launcher's stream, warm: recorded several times

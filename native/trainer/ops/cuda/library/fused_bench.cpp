@@ -14,7 +14,7 @@ class DeviceBench final : public FusedBench {
   explicit DeviceBench(const Launcher& launcher) : launcher_(launcher) {}
 
   void* numbers(size_t count, DType dtype) override { return keep(random_numbers(launcher_, count, dtype)); }
-  void* room(size_t bytes) override { return keep(device_bytes(bytes)); }
+  void* buffer(size_t bytes) override { return keep(device_bytes(bytes)); }
   std::optional<double> milliseconds(const std::function<void()>& run) override {
     return device_milliseconds(launcher_, [&run] {
       run();

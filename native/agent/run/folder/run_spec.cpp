@@ -1,0 +1,268 @@
+#include "agent/run/folder/run_spec.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "agent/run/folder/run_folder.h"
+#include "agent/run/gpu_pins.h"
+#include "agent/system/paths.h"
+#include "agent/system/spawn.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr int64_t kMostRanks = 4096;
+constexpr double kYear = 366.0 * 86400;
+
+void check_environment(const std::map<std::string, std::string>& env) {
+  for (const auto& [name, value] : env) {
+    if (name.empty() || name.find('=') != std::string::npos || name.find('\0') != std::string::npos) {
+      throw FieldError("spec.env: '" + name + "' cannot be the name of an environment variable");
+    }
+  }
+}
+
+std::string path_of(const Fields& paths, const char* name) {
+  const std::optional<std::string> path = paths.optional_string(name);
+  return path ? expand_path(*path) : "";
+}
+
+EvaluatorSpec parse_evaluator(const Json& json) {
+  const Fields fields(json, "spec.evaluator");
+  EvaluatorSpec evaluator;
+  evaluator.argv = fields.strings("argv");
+  evaluator.threads = static_cast<int>(fields.integer_or("threads", 1, 1, 4096));
+  evaluator.nice = static_cast<int>(fields.integer_or("nice", 19, 0, 19));
+  return evaluator;
+}
+
+/// Folders of NVIDIA's libraries, as TRAINYARD_NVIDIA_LIBRARIES lists them.
+std::string parse_nvidia(const Fields& node, const std::string& where) {
+  if (node.find("nvidia") == nullptr) return "";
+  std::string list;
+  for (const std::string& folder : node.strings("nvidia")) {
+    if (folder.empty() || folder.front() != '/' || folder.find(':') != std::string::npos) {
+      throw FieldError(where + ".nvidia: '" + folder + "' must be an absolute path without a colon");
+    }
+    list += (list.empty() ? "" : ":") + folder;
+  }
+  return list;
+}
+
+std::vector<NodeSpec> parse_nodes(const Fields& fields) {
+  const Json* given = fields.find("nodes");
+  if (given == nullptr || !given->is_array() || given->empty()) {
+    throw FieldError("spec.nodes must name the hosts of a run whose launcher is 'manual', the head first");
+  }
+  std::vector<NodeSpec> nodes;
+  for (const Json& one : *given) {
+    const std::string where = "spec.nodes[" + std::to_string(nodes.size()) + "]";
+    const Fields node(one, where);
+    const int fewest = nodes.empty() ? 0 : 1;  // the first is the head, which may hold the run and no rank
+    const int slots = static_cast<int>(node.integer("slots", fewest, kMostRanks));
+    NodeSpec spec;
+    spec.host = node.string("host");
+    spec.address = node.string("address");
+    spec.slots = slots;
+    spec.gpus = gpus_of(one, "gpus", slots, where);
+    spec.workers = static_cast<int>(node.integer_or("workers", 1, 1, kMostRanks));
+    if (node.find("tasks") != nullptr) spec.tasks = node.strings("tasks");
+    spec.nvidia = parse_nvidia(node, where);
+    // Both become parts of paths and of mpiexec's command line.
+    if (!is_run_id(spec.host)) {
+      throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");
+    }
+    const bool plain = !spec.address.empty() && spec.address.front() != '-' &&
+                       spec.address.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                           "0123456789.-_") == std::string::npos;
+    if (!plain)
+      throw FieldError("spec.nodes: address '" + spec.address + "' is neither a host name nor an IPv4 address");
+    for (const NodeSpec& other : nodes) {
+      if (other.host == spec.host) throw FieldError("spec.nodes names the host " + spec.host + " twice");
+    }
+    nodes.push_back(std::move(spec));
+  }
+  return nodes;
+}
+
+void parse_cluster(const Fields& fields, RunSpec& spec) {
+  spec.nodes = parse_nodes(fields);
+  int slots = 0;
+  for (const NodeSpec& node : spec.nodes) slots += node.slots;
+  if (slots != spec.ranks) {
+    throw FieldError("the slots of spec.nodes sum up to " + std::to_string(slots) + ", but spec.ranks is " +
+                     std::to_string(spec.ranks));
+  }
+  spec.interface = fields.optional_string("interface").value_or("auto");
+  if (spec.interface.empty() || spec.interface.front() == '-' || spec.interface.size() > 15 ||
+      spec.interface.find_first_of(" /,:") != std::string::npos) {
+    throw FieldError("spec.interface must be 'auto' or the name of a network interface");
+  }
+  const std::string range = fields.optional_string("portRange").value_or("");
+  if (!range.empty() && (std::sscanf(range.c_str(), "%d-%d", &spec.first_port, &spec.last_port) != 2 ||
+                         spec.first_port < 1 || spec.last_port > 65535 || spec.first_port > spec.last_port)) {
+    throw FieldError("spec.portRange must read like 47000-47100");
+  }
+  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, count_with_ranks(spec.nodes)));
+}
+
+std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
+                                      const std::string& run_dir) {
+  std::vector<std::string> line{trainer};
+  line.insert(line.end(), argv.begin(), argv.end());
+  line.insert(line.end(), {"--run-dir", run_dir});
+  return line;
+}
+
+}  // namespace
+
+int count_with_ranks(const std::vector<NodeSpec>& nodes) {
+  return static_cast<int>(std::ranges::count_if(nodes, &NodeSpec::has_ranks));
+}
+
+RunSpec RunSpec::with_fewer(const std::vector<NodeSpec>& present) const {
+  RunSpec fewer = *this;
+  fewer.nodes = present;
+  fewer.ranks = 0;
+  for (const NodeSpec& node : present) fewer.ranks += node.slots;
+  const bool trains = is_trainer && !argv.empty() && argv.front() == "train";
+  // A run that was planned for another number of ranks says so itself.
+  const bool planned = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+    return word == "--planned-ranks" || word.starts_with("--planned-ranks=");
+  });
+  if (trains && !planned && fewer.ranks < ranks) {
+    fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
+  }
+  return fewer;
+}
+
+std::vector<std::string> RunSpec::rank_command(const std::string& run_dir) const {
+  return is_trainer ? trainer_line(trainer, argv, run_dir) : argv;
+}
+
+std::vector<std::string> RunSpec::evaluator_command(const std::string& run_dir) const {
+  return trainer_line(trainer, evaluator->argv, run_dir);
+}
+
+RunSpec parse_run_spec(const Json& json) {
+  const Fields fields(json, "spec");
+  RunSpec spec;
+  if (fields.integer_or("version", 1, 1, 1'000'000) != 1) {
+    throw FieldError("spec.version is newer than this agent understands (1). Update the agent on this node");
+  }
+  spec.id = fields.optional_string("id").value_or("");
+  if (!spec.id.empty() && !is_run_id(spec.id)) {
+    throw FieldError("spec.id may hold letters, digits, '.', '_' and '-', 100 at most, and not begin with '.'");
+  }
+  spec.label = fields.optional_string("label").value_or("");
+
+  const std::string program = fields.string("program");
+  if (program != "trainer" && program != "command") throw FieldError("spec.program must be 'trainer' or 'command'");
+  spec.is_trainer = program == "trainer";
+  spec.argv = fields.strings("argv");
+  if (spec.argv.empty()) throw FieldError("spec.argv is empty. Name what to run");
+  spec.given_cwd = fields.optional_string("cwd").value_or("");
+  if (fields.find("cwd") != nullptr) spec.cwd = expand_path(spec.given_cwd);
+  spec.logdir = fields.optional_string("logdir").value_or("");
+  spec.has_code = fields.find("code") != nullptr;
+  if (spec.has_code && spec.is_trainer) throw FieldError("spec.code must be absent when spec.program is 'trainer'");
+  spec.ranks = static_cast<int>(fields.integer_or("ranks", 1, 1, kMostRanks));
+  spec.per_node = fields.boolean_or("perNode", false);
+  if (spec.per_node && spec.is_trainer) throw FieldError("spec.perNode must be false when spec.program is 'trainer'");
+  spec.workers = static_cast<int>(fields.integer_or("workers", 1, 1, kMostRanks));
+  spec.prologue = fields.optional_string("prologue").value_or("");
+  spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
+  spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
+  spec.env = fields.string_map_or_empty("env");
+  check_environment(spec.env);
+  if (const Json* evaluator = fields.find("evaluator")) {
+    if (!spec.is_trainer) throw FieldError("spec.evaluator must be null when spec.program is 'command'");
+    spec.evaluator = parse_evaluator(*evaluator);
+  }
+  spec.tensorboard = fields.boolean_or("tensorboard", false);
+  spec.tensorboard_idle = fields.number_or("tensorboardIdle", 3600, 0, kYear);
+
+  static const Json kNone = Json::object();
+  const Json* given_paths = fields.find("paths");
+  const Fields paths(given_paths != nullptr ? *given_paths : kNone, "spec.paths");
+  spec.trainer = path_of(paths, "trainer");
+  spec.mpiexec = path_of(paths, "mpiexec");
+  spec.agent = path_of(paths, "agent");
+  if (spec.agent.empty()) spec.agent = own_executable();
+  spec.python = path_of(paths, "python");
+  spec.tensorboard_server = path_of(paths, "tensorboardServer");
+  if (spec.mpiexec.empty()) throw FieldError("spec.paths.mpiexec is missing");
+  if (spec.is_trainer && spec.trainer.empty()) throw FieldError("spec.paths.trainer is missing");
+  if (spec.tensorboard && (spec.python.empty() || spec.tensorboard_server.empty())) {
+    throw FieldError("spec.tensorboard needs spec.paths.python and spec.paths.tensorboardServer");
+  }
+
+  const Json* given_limits = fields.find("limits");
+  const Fields limits(given_limits != nullptr ? *given_limits : kNone, "spec.limits");
+  spec.hang_timeout = limits.number_or("hangTimeout", 300, 0, kYear);
+  spec.start_timeout = limits.number_or("startTimeout", 60, 0.1, kYear);
+  spec.node_return_timeout = limits.number_or("nodeReturnTimeout", 600, 0, kYear);
+  spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));
+
+  spec.stop_grace = limits.number_or("stopGrace", 0, 0, kYear);
+  spec.time_limit = limits.number_or("timeLimit", 0, 0, kYear);
+  const std::string launcher = fields.optional_string("launcher").value_or("fork");
+  if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
+  if (launcher == "manual") parse_cluster(fields, spec);
+  return spec;
+}
+
+std::string proxy_beside(const std::string& mpiexec) {
+  return (std::filesystem::path(mpiexec).parent_path() / "hydra_pmi_proxy").string();
+}
+
+std::optional<std::string> missing_program(const RunSpec& spec) {
+  std::vector<std::string> programs{spec.mpiexec, spec.agent};
+  if (spec.is_trainer) programs.push_back(spec.trainer);
+  if (spec.spans_hosts()) programs.push_back(proxy_beside(spec.mpiexec));
+  if (spec.tensorboard) programs.push_back(spec.python);
+  for (const std::string& path : programs) {
+    if (!file_exists(path)) return path + " does not exist. Prepare this node's runtime first";
+    if (::access(path.c_str(), X_OK) != 0) {
+      return path + " cannot be executed. Check its permissions and that its file system is not mounted noexec";
+    }
+  }
+  if (spec.head_has_ranks() && !spec.cwd.empty() && !folder_exists(spec.cwd))
+    return "the working directory " + spec.cwd + " does not exist";
+  return std::nullopt;
+}
+
+std::optional<std::string> missing_command(const RunSpec& spec) {
+  if (spec.is_trainer || !spec.prologue.empty() || !spec.head_has_ranks()) return std::nullopt;
+  const std::string& program = spec.argv.front();
+  const std::string hint = ". Install it there, or name the whole path of a program";
+  if (program.find('/') == std::string::npos) {
+    const auto own = spec.env.find("PATH");
+    Environment env = clean_environment();
+    if (own != spec.env.end()) env["PATH"] = own->second;
+    if (look_up(program, env).find('/') != std::string::npos) return std::nullopt;
+    return program + " is not on PATH on " + host_name() + hint;
+  }
+  const bool in_home = program.starts_with("~/");
+  if (!in_home && program.front() != '/' && spec.cwd.empty()) return std::nullopt;  // below the run's own folder
+  const std::string path = in_home || program.front() == '/' ? expand_path(program) : spec.cwd + "/" + program;
+  if (!file_exists(path)) return path + " does not exist on " + host_name() + hint;
+  if (::access(path.c_str(), X_OK) == 0) return std::nullopt;
+  return path + " cannot be executed on " + host_name() + ". Check its permissions";
+}
+
+std::string run_label(const RunSpec& spec) {
+  if (!spec.label.empty()) return spec.label;
+  for (size_t i = 0; spec.is_trainer && i < spec.argv.size(); ++i) {
+    if (spec.argv[i] == "--model" && i + 1 < spec.argv.size()) return spec.argv[i + 1];
+    if (spec.argv[i].starts_with("--model=")) return spec.argv[i].substr(8);
+  }
+  return std::filesystem::path(spec.argv.front()).filename().string();
+}
+
+}  // namespace trainyard

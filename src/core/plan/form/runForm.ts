@@ -1,0 +1,180 @@
+// The form that asks for a run: what is filled in, as the run that it asks for, and back.
+import type { Profile } from '../../contracts/profileSchema.js';
+import { priceOf } from '../../cost/runCost.js';
+import { slurmTexts, slurmWishOf } from '../../slurm/wish.js';
+import { parseStage, stageText } from '../../stage/spec.js';
+import { aboutOf, tagsOf } from '../request/about.js';
+import { amountOf } from '../request/budget.js';
+import type { AskedRun } from '../request/commandLine.js';
+import { flagValue } from '../request/flagValue.js';
+import { positiveInteger, trainerVerb, withoutFlag } from '../request/flags.js';
+import type { RunFormValues } from './runFormValues.js';
+import { joinWords, splitWords } from '../request/argv.js';
+
+export type { RunFormValues };
+
+/** The trainer's flags that matter to most: each has a field of its own. */
+export const optionFlags = ['--epochs', '--batch-size', '--lr', '--optimizer', '--precision'] as const;
+
+/** The trainer's flags that other fields stand for. */
+export const fieldFlags: Readonly<Record<string, keyof RunFormValues>> = {
+  '--model': 'model',
+  '--data': 'data',
+  '--eval-data': 'evalData',
+  '--device': 'device',
+  '--init-weights': 'weights',
+};
+
+/** A form as it opens: a short training that works on any machine. */
+export const emptyForm = (profile: string): RunFormValues => ({
+  profile,
+  what: 'train',
+  model: 'resnet20',
+  data: 'synthetic',
+  evalData: '',
+  weights: '',
+  options: {},
+  flags: '',
+  device: 'auto',
+  command: '',
+  spread: 'one',
+  folder: '',
+  logdir: '',
+  stage: '',
+  nodes: '',
+  gpus: '',
+  ranks: '',
+  wait: false,
+  budget: '',
+  budgetStop: '',
+  slurm: {},
+  tensorboard: false,
+  name: '',
+  tags: '',
+  notes: '',
+});
+
+/**
+ * The words of the run: a verb of the trainer with its flags, or the program's. UserError (usage)
+ * for a quote that does not end.
+ */
+export function formWords(values: RunFormValues): string[] {
+  if (values.what === 'program') return splitWords(values.command);
+  const { model, data, evalData, weights, device, options } = values;
+  const flag = (name: string, value: string): string[] => (value.trim() === '' ? [] : [name, value.trim()]);
+  return [
+    'train',
+    ...flag('--model', model),
+    ...flag('--data', data),
+    ...flag('--eval-data', evalData),
+    ...optionFlags.flatMap((name) => flag(name, options[name] ?? '')),
+    ...flag('--init-weights', weights),
+    ...splitWords(values.flags),
+    ...(device === 'auto' ? [] : flag('--device', device)),
+  ];
+}
+
+/** What of a budget the form asks for. UserError (usage) for an amount that is none. */
+export function askedBudget({ budget, budgetStop }: RunFormValues): Pick<AskedRun, 'budget' | 'budgetStop'> {
+  const amount = budget.trim();
+  return {
+    ...(amount === '' ? {} : { budget: amountOf(amount, 'the budget') }),
+    ...(budgetStop === '' ? {} : { budgetStop: budgetStop === 'stop' }),
+  };
+}
+
+/** What the form asks of Slurm. UserError (usage) for a value that cannot stand there. */
+export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
+  const given = Object.entries(slurm).filter(([, value]) => value.trim() !== '');
+  return given.length === 0
+    ? {}
+    : { slurm: slurmWishOf(given.map(([key, value]) => `${key}=${value.trim()}`)) };
+}
+
+/**
+ * The run that the form asks for, on this profile. What has no field there is left out: a budget
+ * without a price, Slurm's without Slurm, a stage or nodes on this machine. UserError (usage)
+ * for a number that is none, a quote that does not end, and as `aboutOf`.
+ */
+export function askedRun(values: RunFormValues, on: Profile): AskedRun {
+  const isHere = on.kind === 'local';
+  const { profile, what, spread, gpus, wait, tensorboard } = values;
+  const { name, tags, notes } = aboutOf({ ...values, tags: tagsOf([values.tags]) });
+  const [nodes, ranks] = [values.nodes.trim(), values.ranks.trim()];
+  const stage = values.stage.trim();
+  const isProgram = what === 'program';
+  const folder = isProgram ? values.folder.trim() : '';
+  const logdir = isProgram ? values.logdir.trim() : '';
+  return {
+    profile,
+    words: formWords(values),
+    ...(ranks === '' ? {} : { ranks: positiveInteger(ranks, 'the number of ranks') }),
+    ...(nodes === '' || isHere ? {} : { nodes: positiveInteger(nodes, 'the number of nodes') }),
+    ...(isProgram && spread !== 'one' ? { per: spread } : {}),
+    ...(gpus.trim() === '' ? {} : { gpus: gpus.trim() }),
+    ...(wait && on.kind !== 'slurm' ? { wait } : {}),
+    ...(priceOf(on) === undefined ? {} : askedBudget(values)),
+    ...(on.kind === 'slurm' ? askedSlurm(values) : {}),
+    ...(tensorboard ? { tensorboard } : {}),
+    ...(name === '' ? {} : { name }),
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(notes === '' ? {} : { notes }),
+    ...(folder === '' ? {} : isHere ? { cwd: folder } : { codeFolder: folder }),
+    ...(logdir === '' ? {} : { logdir }),
+    ...(stage === '' || isHere ? {} : { stage: parseStage(stage) }),
+  };
+}
+
+/** The form that asks for this run: of an earlier one, or of a preset. */
+export function formOf(run: AskedRun): RunFormValues {
+  const words = run.words[0] === 'trainer' ? run.words.slice(1) : run.words;
+  const trains = trainerVerb(words) === 'train';
+  return {
+    ...emptyForm(run.profile),
+    ...(trains
+      ? trainingOf(run.evaluator === false ? withoutFlag(words, '--eval-data') : words)
+      : { what: 'program', command: joinWords(words) }),
+    spread: run.per ?? 'one',
+    folder: run.codeFolder ?? (trains ? '' : (run.cwd ?? '')),
+    logdir: run.logdir ?? '',
+    stage: run.stage === undefined ? '' : stageText(run.stage),
+    nodes: numberText(run.nodes),
+    gpus: run.gpus ?? '',
+    ranks: numberText(run.ranks),
+    wait: run.wait ?? false,
+    budget: numberText(run.budget),
+    budgetStop: run.budgetStop === undefined ? '' : run.budgetStop ? 'stop' : 'goOn',
+    slurm: Object.fromEntries(slurmTexts(run.slurm ?? {}).map((text) => splitOnce(text))),
+    tensorboard: run.tensorboard ?? false,
+    name: run.name ?? '',
+    tags: (run.tags ?? []).join(', '),
+    notes: run.notes ?? '',
+  };
+}
+
+/** `KEY=VALUE`. */
+const splitOnce = (text: string): [string, string] => {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+};
+
+const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value));
+
+/** A flag that is given twice stays among the further ones, where it is refused. */
+function trainingOf(words: readonly string[]): Partial<RunFormValues> {
+  let rest = words.slice(1);
+  const take = (name: string): string => {
+    const given = rest.filter((word) => word === name || word.startsWith(`${name}=`)).length;
+    const value = given === 1 ? flagValue(rest, name) : undefined;
+    if (value === undefined) return '';
+    rest = withoutFlag(rest, name);
+    return value;
+  };
+  const fields = Object.fromEntries(
+    Object.entries(fieldFlags).map(([name, field]) => [field, take(name)]),
+  ) as Pick<RunFormValues, 'model' | 'data' | 'evalData' | 'device' | 'weights'>;
+  const options = Object.fromEntries(
+    optionFlags.map((name) => [name, take(name)]).filter(([, value]) => value !== ''),
+  ) as Record<string, string>;
+  return { what: 'train', ...fields, device: fields.device || 'auto', options, flags: joinWords(rest) };
+}

@@ -1,0 +1,343 @@
+// What a person asks for, read once: from a command line, from the editor's form, or from the
+// record of an earlier run. Whoever comes after looks at fields, never at words.
+import { UserError } from '../../base/errors.js';
+import type { RunCode } from '../../code/place.js';
+import { assertProgramSent } from '../../code/program.js';
+import {
+  isAbsolute,
+  isInHome,
+  nodePath,
+  pathOfThisNode,
+  resolve,
+  type NodePath,
+} from '../../base/nodePath.js';
+import type { Profile } from '../../contracts/profileSchema.js';
+import { slurmTexts } from '../../slurm/wish.js';
+import { stageSpec, type StageSpec } from '../../stage/spec.js';
+import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunFile } from '../../contracts/runSchema.js';
+import { hasRanks } from '../../contracts/slots.js';
+import type { SlurmWish } from '../../contracts/slurmSchema.js';
+import { givenAbout } from './about.js';
+import { budgetOf } from './budget.js';
+import { gpuWishOf, type GpuWish } from './gpuWish.js';
+import { flagValue } from './flagValue.js';
+import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag } from './flags.js';
+
+/** What a rank computes on. */
+export type Device = DeviceChoice['used'];
+
+/** As it was typed or chosen. */
+export interface TypedRun {
+  profile: Profile;
+  /** A trainer verb and its flags, or any command. */
+  words: readonly string[];
+  /** What an earlier run computed on, whose words these are: nobody asked for that device anew. */
+  deviceBefore?: Device | undefined;
+  /**
+   * Folder of this machine, against which relative paths are read where this machine is the node.
+   */
+  cwd: string;
+  ranks?: number;
+  /** How many of the profile's nodes to use. */
+  nodes?: number;
+  /**
+   * Of an own program: one process for each slot, or one for each node. Left out: one process, or as
+   * many as `ranks` says.
+   */
+  per?: 'slot' | 'node';
+  /** `2` or `0,2`: see `gpuWishOf`. */
+  gpus?: string;
+  /** Queue for GPUs that are held, rather than being refused. */
+  wait?: boolean;
+  /** Part of the run's id, in place of the model or program. */
+  label?: string;
+  /** What the run is called; also part of its id where `label` is left out. */
+  name?: string;
+  tags?: readonly string[];
+  notes?: string;
+  tensorboard?: boolean;
+  /** False: checkpoints are not evaluated while training. */
+  evaluator?: boolean;
+  /** A further folder with event files of an own program, relative to where it starts. */
+  logdir?: string;
+  /** The user's code that goes along. */
+  code?: RunCode | undefined;
+  /** What the run may cost, in the profile's currency; in place of the profile's. */
+  budget?: number;
+  /** Whether it stops after a checkpoint then; in place of the profile's. */
+  budgetStop?: boolean;
+  /** Seconds after which it stops with a checkpoint. */
+  timeLimit?: number;
+  /** What is asked of Slurm, in place of what the profile says. */
+  slurm?: SlurmWish;
+  /** The run folder, as `--run-dir` among the trainer's flags. */
+  runDir?: string;
+  /** What is put on the nodes' own disks before, in place of the profile's. */
+  stage?: StageSpec;
+  /** The report that starts it. */
+  report?: ReportRecord;
+}
+
+/** Images that a request names by their place, or what it stages. */
+export interface NamedData {
+  name: 'data' | 'eval-data' | 'stage';
+  path: NodePath;
+}
+
+interface Common {
+  profile: Profile;
+  /** Part of the run's id. */
+  label: string;
+  /** Undefined where neither name, tags nor notes were given. */
+  about: RunAbout | undefined;
+  ranks: number | undefined;
+  nodes: number | undefined;
+  /** Of each node of the run; undefined for as many as the ranks take. */
+  gpus: GpuWish | undefined;
+  /** Queues until enough GPUs are free. */
+  wait: boolean;
+  tensorboard: boolean;
+  /** Only where the profile has a price. */
+  budget: RunBudget | undefined;
+  /** Seconds. */
+  timeLimit: number | undefined;
+  /** What is asked of Slurm in place of the profile; undefined where that is nothing. */
+  slurm: SlurmWish | undefined;
+  /** The folder that the user named for the run. */
+  runDir: NodePath | undefined;
+  /**
+   * What it computes on: `auto` for a training that does not say. Undefined for what else does not
+   * say. An own program may ask for GPUs too.
+   */
+  device: DeviceChoice['asked'] | undefined;
+  /** What the earlier run computed on whose words were taken; undefined where there is none. */
+  deviceBefore: Device | undefined;
+  /** Empty for an own program, whose flags are its own affair. */
+  data: readonly NamedData[];
+  /** What is put on the nodes' own disks before. */
+  stage: StageSpec | undefined;
+  /** The report that starts it; undefined for what somebody starts. */
+  report: ReportRecord | undefined;
+  /** Computes on every slot that there is. Anything else is one process unless told how many. */
+  everySlot: boolean;
+}
+
+/** A training: the supervisor names the run folder to it, and may evaluate its checkpoints. */
+interface TrainRequest extends Common {
+  kind: 'train';
+  /** `train` and the trainer's flags, without `--device` and `--run-dir`. */
+  argv: readonly string[];
+  /** The `--data` of the evaluator; undefined where nothing is evaluated. */
+  evaluatedOn: string | undefined;
+}
+
+/** One of our trainer's other verbs, or a program of the user's. */
+interface CommandRequest extends Common {
+  kind: 'command';
+  /** Whether `argv` is a verb of our trainer, whose program is named by the node. */
+  ofTrainer: boolean;
+  /** One process on each node, which starts the workers of its slots itself. */
+  perNode: boolean;
+  /** A measurement of the nodes: one rank on each, however many slots it has. */
+  oneEach?: boolean;
+  /** Of our trainer without `--device`; of another program as it was typed. */
+  argv: readonly string[];
+  /** Where it starts; undefined on a cluster, where that is the run folder. */
+  cwd: NodePath | undefined;
+  /** A further folder with its event files; relative to where it starts. */
+  logdir: string | undefined;
+  /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
+  code: RunCode | undefined;
+}
+
+/** What a person asked for: a training by our trainer, or any other command. */
+export type RunRequest = TrainRequest | CommandRequest;
+
+/** UserError (usage) for words that make no run. */
+export function requestOf(typed: TypedRun): RunRequest {
+  const request = readRequest(typed);
+  if (!request.wait || request.device === 'cuda' || request.device === 'auto') return request;
+  const what = 'there is nothing to wait for: this run takes no GPUs';
+  throw new UserError('usage', what, 'Ask for GPUs, or start it without waiting');
+}
+
+function readRequest(typed: TypedRun): RunRequest {
+  const { profile } = typed;
+  const isHere = profile.kind === 'local';
+  // A folder of the user's machine means nothing on a node.
+  const cwd = isHere ? pathOfThisNode(typed.cwd) : nodePath('~');
+  const words = typed.words[0] === 'trainer' ? typed.words.slice(1) : typed.words;
+  if (words[0] === undefined) {
+    throw new UserError('usage', 'there is nothing to run', { kind: 'nameCommand' });
+  }
+  const verb = trainerVerb(words);
+  const trains = verb === 'train';
+  if (trains && typed.logdir !== undefined) {
+    throw new UserError(
+      'usage',
+      'a training by our trainer has its event files in the run folder',
+      'Leave out the log folder',
+    );
+  }
+  const flags = absolutePaths(trains ? withoutFlag(words, '--run-dir') : words, cwd);
+  const runDir = typed.runDir ?? (trains ? onlyValue(words, '--run-dir') : undefined);
+  const common = {
+    profile,
+    label: labelOf(typed, words),
+    about: givenAbout(typed),
+    ranks: typed.ranks,
+    nodes: typed.nodes,
+    gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
+    wait: typed.wait ?? false,
+    deviceBefore: typed.deviceBefore,
+    tensorboard: typed.tensorboard ?? false,
+    budget: budgetOf(typed),
+    timeLimit: typed.timeLimit,
+    slurm: slurmOf(typed),
+    runDir: runDir === undefined ? undefined : resolve(cwd, runDir),
+    stage: typed.stage ?? (profile.stage && stageSpec(profile.stage)),
+    report: typed.report,
+  };
+  const inFolder = isHere ? cwd : undefined;
+  if (verb === undefined) {
+    const wantsGpu = common.gpus !== undefined || flagValue(words, '--device') === 'cuda';
+    const device = wantsGpu ? 'cuda' : undefined;
+    const none = { data: [], everySlot: typed.per !== undefined };
+    const { code } = typed;
+    if (code?.snapshot) assertProgramSent(words, code.snapshot);
+    const perNode = typed.per === 'node';
+    const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
+    return { kind: 'command', ofTrainer: false, ...common, ...place, device, argv: [...words] };
+  }
+  if (typed.per === 'node') {
+    const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
+    throw new UserError('usage', what, 'Name a program of your own');
+  }
+  if (typed.code) {
+    const what = 'code goes along with programs of your own, not with a verb of the trainer';
+    throw new UserError('usage', what, 'Start it without a code folder');
+  }
+  const evaluatedOn = onlyValue(flags, '--eval-data');
+  const ofTrainer = {
+    ...common,
+    device: deviceOf(words, common.gpus),
+    data: [...namedData('data', onlyValue(flags, '--data')), ...namedData('eval-data', evaluatedOn)],
+    argv: withoutFlag(flags, '--device'),
+  };
+  if (!trains) {
+    const everySlot = verb === 'bench' && ['matmul', 'allreduce'].includes(words[1] ?? '');
+    const asked = everySlot || typed.per === 'slot';
+    return {
+      kind: 'command',
+      ofTrainer: true,
+      ...ofTrainer,
+      everySlot: asked,
+      perNode: false,
+      cwd: inFolder,
+      logdir: typed.logdir,
+      code: undefined,
+    };
+  }
+  const evaluator = typed.evaluator === false ? undefined : evaluatedOn;
+  const device = ofTrainer.device ?? 'auto';
+  return { kind: 'train', ...ofTrainer, device, everySlot: true, evaluatedOn: evaluator };
+}
+
+/** What to type in order to run again, on the same device, what a run's record tells of. */
+export function typedOf(
+  run: RunFile,
+): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
+  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop' | 'slurm'> {
+  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code, budget, slurm } = run;
+  const trains = run.program === 'trainer';
+  const device = usedDevice(run);
+  const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
+  return {
+    words: device === undefined ? words : withDevice(words, device),
+    ranks: perNode === true ? slotsOf(run) : ranks,
+    ...(perNode === true ? { per: 'node' as const } : {}),
+    ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
+    ...(nodes === undefined ? {} : { nodes: nodes.filter(hasRanks).length }),
+    ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
+    tensorboard,
+    ...(code === undefined ? {} : { code: { record: code } }),
+    ...(budget === undefined ? {} : { budget: budget.amount, budgetStop: budget.stop }),
+    ...(slurm?.asked === undefined ? {} : { slurm: slurm.asked }),
+    evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
+  };
+}
+
+/** The slots of a run that has one process on each node. */
+const slotsOf = ({ nodes, workers }: RunFile): number =>
+  nodes?.filter(hasRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
+
+/**
+ * What a recorded run computes on; undefined where the record does not say. A training whose record
+ * is from a time before `auto` took the CPU unless it was told.
+ */
+export function usedDevice({ device, program, argv }: RunFile): Device | undefined {
+  if (device !== undefined) return device.used;
+  if (program !== 'trainer') return undefined;
+  return flagValue(argv, '--device') === 'cuda' ? 'cuda' : 'cpu';
+}
+
+/** The same words for our trainer, with this device. */
+export const withDevice = (words: readonly string[], device: Device): string[] => [
+  ...withoutFlag(words, '--device'),
+  '--device',
+  device,
+];
+
+/** Whether it is our trainer that runs, which computes on GPUs by our CUDA back end. */
+export const ofOurTrainer = (request: RunRequest): boolean => request.kind === 'train' || request.ofTrainer;
+
+/** The words of one process: `trainer` is its program on the node. */
+export function argvOf(request: RunRequest, trainer: NodePath, device: Device | undefined): string[] {
+  if (!ofOurTrainer(request)) return [...request.argv];
+  const words = [...(request.kind === 'train' ? [] : [trainer]), ...request.argv];
+  return device === undefined ? words : [...words, '--device', device];
+}
+
+/** What a person types for this request, in order to ask for it once more. */
+export function wordsOf(request: RunRequest): string[] {
+  if (!ofOurTrainer(request)) return [...request.argv];
+  const device = request.device === undefined ? [] : ['--device', request.device];
+  const runDir =
+    request.kind === 'train' && request.runDir !== undefined ? ['--run-dir', request.runDir] : [];
+  return [...request.argv, ...device, ...runDir];
+}
+
+/** A name of other letters than those of a folder's name leaves the model or program. */
+const labelOf = ({ name = '', label = name }: TypedRun, words: readonly string[]): string =>
+  cleanLabel(label) || runLabel(words);
+
+function deviceOf(words: readonly string[], gpus: GpuWish | undefined): DeviceChoice['asked'] | undefined {
+  const device = onlyValue(words, '--device');
+  if (gpus !== undefined && device === 'cpu') {
+    throw new UserError('usage', 'GPUs were asked for, and the device cpu', 'Ask for one of them');
+  }
+  if (gpus !== undefined && (device === undefined || device === 'auto')) return 'cuda';
+  if (device === undefined || device === 'auto' || device === 'cpu' || device === 'cuda') return device;
+  throw new UserError('usage', `the device must be auto, cpu or cuda, not "${device}"`, 'Correct it');
+}
+
+/** UserError (usage) on a profile that is none of Slurm. */
+function slurmOf({ profile, slurm }: TypedRun): SlurmWish | undefined {
+  if (slurm === undefined || slurmTexts(slurm).length === 0) return undefined;
+  if (profile.kind === 'slurm') return slurm;
+  const what = `Slurm was asked for ${slurmTexts(slurm).join(', ')}, and profile ${profile.name} has no queue of Slurm`;
+  throw new UserError('usage', what, 'Leave that out, or choose a profile of kind slurm');
+}
+
+/** Of what a flag names; empty for data that is no path. */
+export function namedData(name: NamedData['name'], path: string | undefined): NamedData[] {
+  return path !== undefined && (isAbsolute(path) || isInHome(path)) ? [{ name, path }] : [];
+}
+
+/** The trainer takes none of its flags twice. UserError (usage). */
+function onlyValue(words: readonly string[], flag: string): string | undefined {
+  const value = flagValue(words, flag);
+  const given = words.filter((word) => word === flag || word.startsWith(`${flag}=`)).length;
+  if (given <= 1) return value;
+  throw new UserError('usage', `${flag} is given ${given} times`, 'Give it once');
+}
