@@ -65,7 +65,7 @@ class Stage:
     """One folder on its way: what lies here first, what came, and both for other nodes for as long as this process lives."""
 
     def __init__(self):
-        self.tree = self.giver = self.receiver = None
+        self.tree = self.giver = self.target = None
         self.outs = []  # what was given so far counts what it sent
 
     def list(self, params):
@@ -137,9 +137,9 @@ class Stage:
         with beats_of(params["to"]):
             if self.tree is None or self.tree.id != params["tree"]:
                 self.tree = self.fetch_tree(params)
-            self.receiver = Receiver(self.tree, params)
-            self.giver = self.receiver.held
-            return self.receiver.plan()
+            self.target = Target(self.tree, params)
+            self.giver = self.target.held
+            return self.target.plan()
 
     def fetch_tree(self, params):
         def take(asks, reader):
@@ -152,7 +152,7 @@ class Stage:
         return from_any(params, take)
 
     def get(self, params):
-        return self.receiver.get(params)
+        return self.target.get(params)
 
 
 def put_message(asks, value):

@@ -73,7 +73,7 @@ const bootstrapParts = [
 
 /** Compiled on the node at the first need only, since most channels have none. */
 const laterParts: Readonly<Record<string, readonly string[]>> = {
-  STAGE: ['stage/tree', 'stage/record', 'stage/receiver', 'stage/address', 'stage/stage'],
+  STAGE: ['stage/tree', 'stage/record', 'stage/target', 'stage/address', 'stage/stage'],
   CHECK: ['check/facts', 'check/reading', 'check/reachability'],
 };
 

@@ -1,7 +1,7 @@
 # A tree as it comes to a folder of this node: what is lacking there, and the putting of it.
 
 
-class Receiver:
+class Target:
     """`keep`: a record of what was put there stays in the folder, by which the next time sends what changed, and removes what is gone.
     Without it all is sent, over what is there."""
 
@@ -211,10 +211,10 @@ class Receiver:
 class Receiver:
     """Writes files one after the other: into one file of the folder's top, which then gets its name and place."""
 
-    def __init__(self, receiver, folders):
-        self.receiver, self.folders = receiver, folders
-        self.held, self.record = receiver.held, receiver.record
-        self.path = os.path.join(receiver.root, STAGE_NAME + ".partial" if receiver.keep else ".trainyard.partial-" + os.urandom(8).hex())
+    def __init__(self, target, folders):
+        self.target, self.folders = target, folders
+        self.held, self.record = target.held, target.record
+        self.path = os.path.join(target.root, STAGE_NAME + ".partial" if target.keep else ".trainyard.partial-" + os.urandom(8).hex())
         self.buffer = memoryview(bytearray(PART))
         self.small = memoryview(bytearray(32))
         self.sums = bytearray()
@@ -235,7 +235,7 @@ class Receiver:
         except FileNotFoundError:
             return
         number = left[0]
-        file = self.receiver.tree.files[number]
+        file = self.target.tree.files[number]
         if file[:4] != self.record.partial or file[3] == 0 or not stat.S_ISREG(info.st_mode) or info.st_ctime < boot_time():
             return
         self.output = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
@@ -253,10 +253,10 @@ class Receiver:
         for number in left:
             self.take_file(number, stream)
             self.count += 1
-            self.receiver.say(self.count, self.done)
+            self.target.say(self.count, self.done)
 
     def take_file(self, number, stream):
-        size = self.receiver.tree.files[number][1]
+        size = self.target.tree.files[number][1]
         if self.at != number:
             self.begin(number)
         self.show()
@@ -278,7 +278,7 @@ class Receiver:
             part += 1
             self.held.tell(lambda: self.sums.extend(total))
             if part < parts_of(size):
-                self.receiver.say(self.count, self.done)
+                self.target.say(self.count, self.done)
         self.end(number)
 
     def failure(self, stream):
@@ -292,7 +292,7 @@ class Receiver:
         self.output = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         self.at = number
         self.sums = bytearray()
-        file = self.receiver.tree.files[number]
+        file = self.target.tree.files[number]
         if self.record and parts_of(file[1]) > 1:
             self.record.begin(file)
 
@@ -305,8 +305,8 @@ class Receiver:
         self.held.tell(lambda: self.held.skipped.add(number))
 
     def end(self, number):
-        name, size, modified, changed, mode = self.receiver.tree.files[number]
-        path = self.receiver.names[number]
+        name, size, modified, changed, mode = self.target.tree.files[number]
+        path = self.target.names[number]
         os.fchmod(self.output, mode)
         os.utime(self.output, ns=(modified, modified))
         sums = bytes(self.sums)
@@ -317,7 +317,7 @@ class Receiver:
         try:
             os.rename(self.path, os.path.basename(path), dst_dir_fd=folder)
         except OSError as error:
-            raise OSError(error.errno, error.strerror, self.receiver.path(path))
+            raise OSError(error.errno, error.strerror, self.target.path(path))
 
         def change():
             self.held.sums[number] = sums
