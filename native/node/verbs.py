@@ -188,12 +188,11 @@ def answer(known, request):
 
 
 def hint_of(error, request):
-    """A path that is not there may have been given so."""
-    given = request.get("params", {}).values()
-    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
-        path = os.path.realpath(error.filename)
-        if any(isinstance(one, str) and os.path.realpath(os.path.expanduser(one)) == path for one in given):
-            return "Name a path that is there on this node"
+    """The path may have been the user's own, and does not exist."""
+    if isinstance(error, FileNotFoundError) and request.get("op") in ("list", "stage-list", "run"):
+        given = [one for one in request.get("params", {}).values() if isinstance(one, str)]
+        if any(os.path.normpath(os.path.expanduser(one)) == error.filename for one in given):
+            return "Name a path that exists on this node"
     return "Check this node's disk and permissions"
 
 

@@ -5,11 +5,11 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
-  statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, context } from 'esbuild';
@@ -163,11 +163,13 @@ function carryNative() {
     chmodSync(temporary, mode);
     renameSync(temporary, target);
   }
-  // Nor what a version before had under another name.
+  // Files of an older version, whose names are gone, are removed. A name with a number at its end is
+  // of a build that runs beside this one.
   const known = new Set(carried.map(({ to }) => to));
   for (const name of readdirSync(join(dist, 'share'), { recursive: true, encoding: 'utf8' })) {
     const path = join(dist, 'share', name);
-    if (!known.has(`share/${name}`) && statSync(path).isFile()) rmSync(path);
+    if (known.has(`share/${name}`) || /\.\d+$/.test(name)) continue;
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) rmSync(path, { force: true });
   }
 }
 

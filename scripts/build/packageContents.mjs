@@ -12,7 +12,7 @@ const permitted = [
   /^dist\/webview\/((dashboard|compare|form)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|cuda12|pip)\.txt|(node|fetch|slurm)\/[a-z_]+\.py)$/,
+  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|cuda12|pip)\.txt|(node\/((code|stage|check)\/)?|fetch\/|slurm\/)[a-z_]+\.py)$/,
 ];
 const wanted = [
   'package.json',
@@ -41,6 +41,9 @@ const wanted = [
   'dist/share/fetch/download.py',
   'dist/share/fetch/upload.py',
   'dist/share/node/wire.py',
+  'dist/share/node/check/facts.py',
+  'dist/share/node/code/manifest.py',
+  'dist/share/node/stage/stage.py',
   'media/presets.schema.json',
   'media/profiles.schema.json',
 ];

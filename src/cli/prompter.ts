@@ -44,8 +44,8 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
 }
 
 /**
- * Asks before something is lost or done elsewhere, unless `given` (`--yes`). `undone`: what was not
- * done where nobody can be asked. Cancelled; UserError (usage).
+ * Asks before something is lost or done elsewhere, unless `given` (`--yes`). `undone`: the start of
+ * the error without a terminal, such as `run-1 was not deleted`. Cancelled; UserError (usage).
  */
 export async function demandYes(given: boolean, question: string, undone: string): Promise<void> {
   if (given) return;

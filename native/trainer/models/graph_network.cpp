@@ -307,7 +307,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   check(batch);
   const size_t wanted = static_cast<size_t>(batch.count) * options_.classes;
   if (logits.size() < wanted) {
-    throw Error(Exit::internal, "No limit for " + std::to_string(wanted) + " logits. Report it.");
+    throw Error(Exit::internal, "No buffer for " + std::to_string(wanted) + " logits. Report it.");
   }
   if (!inference_) {
     const Purpose purpose{options_.batch, false, storage_of(options_.precision)};

@@ -63,8 +63,8 @@ class GraphNetwork final : public Network {
   /// Throws Error(Exit::device), and names the batch that would fit, when a tensor has more elements
   /// than the back end takes. Before the program is made.
   void require_elements(const Purpose& purpose);
-  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when the memory
-  /// has less limit.
+  /// Throws Error(Exit::device), and names the batch that the plan says would fit, when less
+  /// memory is left.
   void require_memory(size_t bytes, const Purpose& purpose);
 
   NetworkOptions options_;

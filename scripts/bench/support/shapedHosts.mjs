@@ -73,7 +73,7 @@ function wireByRate(hosts, rate, burst) {
  */
 async function wireByDelay(hosts, milliseconds) {
   const taps = Array.from({ length: hosts }, (_, index) => `${prefix}t${index}`);
-  const program = join(import.meta.dirname, './delay_switch.py');
+  const program = join(import.meta.dirname, 'delay_switch.py');
   const child = spawn('python3', [program, String(milliseconds), ...taps, prefix], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -47,7 +47,7 @@ export const report: Verb = {
   details: [
     'scaling: short trainings are run one after the other, with the tag scaling. A point that fails is named in the report, and the others are kept. Ctrl-C ends the measurement with a report of what there is. The same command goes on with the points that are missing.',
     'Predictions are labelled as such. docs/scaling.md says how they are made, and how wrong they were.',
-    'bakeoff: numbers of ranks, threads, strategies, all-reduce kinds and bucket sizes are tried by short trainings with the tag bake-off. All run for a short time, the better half for longer, and so on. A candidate whose rate is within their error stays in.',
+    'bakeoff: numbers of ranks, threads, strategies, all-reduce kinds and bucket sizes are tried by short trainings with the tag bake-off. All run for a short time, the better half for longer, and so on. A candidate whose rate is below that of the better half by less than the error of the measurement stays in.',
     'Example: trainyard report scaling lab --replicas 1,2,4 -- train --model resnet20 --data images/train --batch-size 32',
     'Example: trainyard report bakeoff lab --minutes 5 --save -- train --model resnet20 --data images/train',
   ],

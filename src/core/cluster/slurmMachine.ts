@@ -21,7 +21,7 @@ import { checkRemoteData } from '../plan/preflight.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { newRunId, planRun } from '../plan/spec.js';
 import { givenWorkdir } from '../profiles/workdir.js';
-import type { CudaRelease } from '../setup/cudaBuild.js';
+import { takenCudaBuild, type CudaRelease } from '../setup/cudaBuild.js';
 import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { findNativeSources, slurmJobName, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
@@ -253,7 +253,10 @@ export class SlurmMachine extends SshMachine {
       before: () => deviceBefore(this.node, request),
       backEnd: async () => {
         const { cuda } = await this.readPayload();
-        return cuda.some(({ release }) => release === releaseOf(request.profile)) ? undefined : noCudaLibrary;
+        if (cuda.length === 0) return noCudaLibrary;
+        const node = { driver: null, gpusElsewhere: releaseOf(request.profile) };
+        const taken = takenCudaBuild(node, (wanted) => cuda.some(({ release }) => release === wanted));
+        return taken.release === undefined ? taken.why : undefined;
       },
     };
     return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };

@@ -19,8 +19,8 @@ export const oldestDrivers: Readonly<Record<CudaRelease, number>> = { 13: 580, 1
 export interface DriverAndGpus {
   driver: string | null;
   /**
-   * It holds the programs of nodes that have GPUs, whose drivers nobody has asked yet: the release
-   * that is theirs.
+   * It holds the programs of other nodes, which have the GPUs and whose drivers were not read: the
+   * CUDA release that those nodes use.
    */
   gpusElsewhere?: CudaRelease | undefined;
   gpus?: readonly string[] | undefined;
@@ -69,7 +69,7 @@ const generationOf = (id: string): string | undefined => {
 /** The one place where the build is decided. */
 export function chooseCudaBuild({ driver, gpus = [], gpusElsewhere }: DriverAndGpus): CudaBuild {
   if (gpusElsewhere !== undefined) {
-    return { release: gpusElsewhere, why: 'the GPUs are on other nodes, and the profile decides' };
+    return { release: gpusElsewhere, why: 'the GPUs are on other nodes' };
   }
   if (driver === null) return { release: undefined, why: 'there is no NVIDIA driver' };
   const version = Number.parseInt(driver, 10);

@@ -41,7 +41,7 @@ export const probeSchema = z.object({
   hasRuntime: z.optional(z.boolean()),
   /** Of each build of the CUDA back end that was asked for, in that order. */
   cudaNodes: z.optional(z.array(z.object({ dir: nodePathSchema, has: z.boolean() }))),
-  /** Set by the client: nodes that see this one's disk have GPUs, for which this build is. */
+  /** Set by the client: nodes that see this one's disk have GPUs and use this CUDA release. */
   gpusElsewhere: z.optional(z.literal([12, 13])),
 });
 /** A node as its set-up program sees it. */

@@ -174,11 +174,15 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     expect(output).toMatch(/cudaGetDeviceCount|no CUDA device is visible|"device":"cuda".*"usable":true/);
   });
 
-  it.skipIf(!possible12)('with an older driver get the CUDA 12 build, and its libraries', async () => {
-    const ours = ['cu12', 'cudnn', 'nccl'].map((part) => join(toolkit12, part, 'lib'));
-    const older = prefix.map((word) => word.replace('580.65.06', '535.104.05'));
-    const environment = { TRAINYARD_NVIDIA_LIBRARIES: [...ours, ...folders].join(':') };
-    const server = await world.serve('127.0.0.5', { prefix: older, environment });
+  const ours12 = ['cu12', 'cudnn', 'nccl'].map((part) => join(toolkit12, part, 'lib'));
+
+  /** A node with the libraries of both releases, and what prepares it. `dispose` ends both. */
+  async function nodeAt(
+    address: string,
+    prefix: string[] = [],
+  ): Promise<{ node: SshNode; packages: Packages; dispose: () => void }> {
+    const environment = { TRAINYARD_NVIDIA_LIBRARIES: [...ours12, ...folders].join(':') };
+    const server = await world.serve(address, { prefix, environment });
     world.know(...[...servers, server].map(known));
     const payload = await readPayload(await findNativeSources(bundleDir, env));
     linkedRuntime(server, payload);
@@ -192,11 +196,32 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     });
     const alone: Profile = { name: 'alone', kind: 'ssh', hosts: [host] };
     const packages = new Packages({ profile: alone, cache: cacheFolder(), logger: nullLogger });
+    const dispose = (): void => {
+      packages.dispose();
+      node.dispose();
+    };
+    return { node, packages, dispose };
+  }
+
+  it.skipIf(!possible12)('get the build that is asked for where other nodes have the GPUs', async () => {
+    const { node, packages, dispose } = await nodeAt('127.0.0.6');
+    try {
+      const made = await node.prepare(packages, {}, { cuda: true, gpusElsewhere: 12 });
+      expect(sha256(join(made.nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library12));
+      expect(made.nvidia).toHaveLength(ours12.length);
+    } finally {
+      dispose();
+    }
+  });
+
+  it.skipIf(!possible12)('with an older driver get the CUDA 12 build, and its libraries', async () => {
+    const older = prefix.map((word) => word.replace('580.65.06', '535.104.05'));
+    const { node, packages, dispose } = await nodeAt('127.0.0.5', older);
     try {
       const { nvidia, nodeDir, trainer } = await node.prepare(packages, {}, { cuda: true });
       expect(sha256(join(nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library12));
       expect(nvidia).toEqual(
-        ours.map((folder) => execFileSync('realpath', [folder], { encoding: 'utf8' }).trim()),
+        ours12.map((folder) => execFileSync('realpath', [folder], { encoding: 'utf8' }).trim()),
       );
       const rows = node.judge(await node.probe(), true);
       expect(rows).toContainEqual(
@@ -214,8 +239,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       expect(code, output).toBe(0);
       expect(output).toMatch(/release 525 or newer|no CUDA device is visible|"device":"cuda".*"usable":true/);
     } finally {
-      packages.dispose();
-      node.dispose();
+      dispose();
     }
   });
 

@@ -222,7 +222,7 @@ describe('folders of the head', () => {
       others: 2,
     });
     expect((await failure(machine.list(nodePath('~/listed/none')))).message).toMatch(
-      /none: No such file or directory\. Name a path that is there on this node/,
+      /none: No such file or directory\. Name a path that exists on this node/,
     );
     expect((await failure(machine.list(nodePath('~/listed/file')))).message).toMatch(/file: Not a directory/);
   });

@@ -41,9 +41,11 @@ describe('the build of the CUDA back end', () => {
   });
 
   it('is what the profile says where other nodes have the GPUs', () => {
-    for (const driver of [null, '535.104.05'])
-      {for (const gpusElsewhere of [12, 13] as const)
-        {expect(chooseCudaBuild({ driver, gpusElsewhere }).release).toBe(gpusElsewhere);}}
+    for (const driver of [null, '535.104.05']) {
+      for (const gpusElsewhere of [12, 13] as const) {
+        expect(chooseCudaBuild({ driver, gpusElsewhere }).release).toBe(gpusElsewhere);
+      }
+    }
   });
 
   it('is none where this Trainyard has the other one only', () => {
