@@ -21,8 +21,8 @@ import { checkRemoteData } from '../plan/preflight.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { newRunId, planRun } from '../plan/spec.js';
 import { givenWorkdir } from '../profiles/workdir.js';
-import { takenCudaBuild, type CudaRelease } from '../setup/cudaBuild.js';
-import { noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
+import type { CudaRelease } from '../setup/cudaBuild.js';
+import { troubleElsewhere, withoutCuda } from '../setup/nodeCuda.js';
 import { findNativeSources, slurmJobName, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { allocationOf, type Allocation } from '../slurm/allocation.js';
@@ -251,13 +251,7 @@ export class SlurmMachine extends SshMachine {
     assertStageable(request, this.head.name);
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async () => {
-        const { cuda } = await this.readPayload();
-        if (cuda.length === 0) return noCudaLibrary;
-        const node = { driver: null, gpusElsewhere: releaseOf(request.profile) };
-        const taken = takenCudaBuild(node, (wanted) => cuda.some(({ release }) => release === wanted));
-        return taken.release === undefined ? taken.why : undefined;
-      },
+      backEnd: async () => troubleElsewhere(await this.readPayload(), releaseOf(request.profile)),
     };
     return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };
   }

@@ -5,7 +5,7 @@ import { UserError } from '../base/errors.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import type { Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema } from './cuda.js';
-import { chooseCudaBuild, lackingBuild } from './cudaBuild.js';
+import { chooseCudaBuild, lackingBuild, takenCudaBuild, type CudaRelease } from './cudaBuild.js';
 import { cudaOf } from './probe.js';
 import type { Payload } from './payload.js';
 import type { Probe } from './probe.js';
@@ -71,4 +71,12 @@ export function buildTrouble(node: string, probe: Probe, payload: Payload): stri
 /** Said before anything is put on a node. */
 export function withoutCuda(what = noCudaLibrary): UserError {
   return new UserError('preflight', what, { kind: 'useCpu', or: 'cudaBuild' });
+}
+
+/** Why other nodes, which use this CUDA release, get no back end; undefined where they get one. */
+export function troubleElsewhere({ cuda }: Payload, gpusElsewhere: CudaRelease): string | undefined {
+  if (cuda.length === 0) return noCudaLibrary;
+  const has = (wanted: CudaRelease): boolean => cuda.some(({ release }) => release === wanted);
+  const { release, why } = takenCudaBuild({ driver: null, gpusElsewhere }, has);
+  return release === undefined ? why : undefined;
 }
