@@ -1,10 +1,23 @@
 #include "tests/agent/support/cluster_fixture.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace trainyard::test {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Ports of this process's share of the tests alone. Beside it another share may stop a supervisor,
+/// which then listens and says nothing: nobody may find it in the place of one that was killed.
+std::string port_range() {
+  const char* share = std::getenv("GTEST_SHARD_INDEX");
+  const int first = 48000 + 100 * (share == nullptr ? 0 : std::atoi(share));
+  return std::to_string(first) + "-" + std::to_string(first + 99);
+}
+
+}  // namespace
 
 void ClusterTest::TearDown() {
   RunTest::TearDown();
@@ -33,7 +46,7 @@ Json ClusterTest::spread_spec(const std::vector<std::string>& argv) const {
   spec["nodes"] = {{{"host", "gpu1"}, {"address", "127.0.0.2"}, {"slots", 2}, {"gpus", nullptr}},
                    {{"host", "gpu2"}, {"address", "127.0.0.3"}, {"slots", 2}, {"gpus", nullptr}}};
   spec["interface"] = "lo";
-  spec["portRange"] = "47200-47299";
+  spec["portRange"] = port_range();
   spec["minNodes"] = 1;
   return spec;
 }
