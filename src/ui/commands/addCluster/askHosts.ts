@@ -111,7 +111,9 @@ class HostList {
         item.description = `${user}@${hostName}${port === 22 ? '' : `:${port}`}${through}`;
       }),
     );
+    const active = this.box.activeItems;
     this.render();
+    this.box.activeItems = active; // or the next key would begin at the top again
   }
 }
 
