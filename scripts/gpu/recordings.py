@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from processes import Failed, TimeLimit, run
+from processes import Failed, TimeLimit, call
 
 FIELDS = "index,uuid,name,pci.bus_id,driver_version,compute_cap,memory.used,memory.total,memory.free,utilization.gpu,temperature.gpu,power.draw,persistence_mode,mig.mode.current"
 NOT_TOLD = 2**64 - 1
@@ -113,14 +113,16 @@ def record(folder, load, limit):
     try:
         time.sleep(4)
         for name, words in outputs.items():
-            ended = run(["nvidia-smi", *words], limit.left())
-            if ended.code is None:
-                raise TimeLimit(f"nvidia-smi {' '.join(words)} did not end")
-            if ended.code != 0 and not words:
-                raise Failed(f"nvidia-smi ended with {ended.code}: {ended.out}{ended.err}")
-            if ended.code != 0:
-                figures[f"nvidia-smi {' '.join(words)}"] = f"ended with {ended.code}"
-            (folder / name).write_text(ended.out + ended.err)
+            try:
+                text = call(["nvidia-smi", *words], limit.left())
+            except TimeLimit:
+                raise
+            except Failed as failure:
+                if not words:
+                    raise
+                text = str(failure)
+                figures[f"nvidia-smi {' '.join(words)}"] = text.splitlines()[0]
+            (folder / name).write_text(text)
             samples.append(nvml.sample())
         while running.poll() is None and len(samples) < 60:
             samples.append(nvml.sample())

@@ -1,5 +1,6 @@
 """The ops once more, each tool of NVIDIA's compute-sanitizer looking on."""
 
+import itertools
 import re
 import shutil
 
@@ -15,8 +16,8 @@ OURS = "trainyard"
 OPTIONS = {"memcheck": [], "racecheck": ["--kernel-name", f"kns={OURS}", "--kernel-name-exclude", f"kns={BY_TMA}"], "synccheck": []}
 # What compute-sanitizer of CUDA 13.0 prints when the tool itself fails, or cannot watch this GPU.
 OWN_FAULT = re.compile("Internal Sanitizer Error|Device not supported")
-# What it prints of the program: memcheck, synccheck and racecheck.
-FINDING = re.compile(r"((Error|Warning): )?(Race reported|Potential|Invalid|Barrier error|Uninitialized|Program hit)")
+# What it prints of the program. A warning is one only where it names a hazard: others are about the tool's own limits.
+FINDING = re.compile(r"Error|(Warning: )?(Race|Potential|Invalid|Barrier|Uninitialized|Program hit)")
 
 
 def command_of(tool, device):
@@ -42,6 +43,6 @@ def fault_of(text):
 def finds(text):
     """Whether compute-sanitizer named a fault of the program before it failed itself. What it says afterwards is that
     the program ended with it."""
-    before = OWN_FAULT.split(text, maxsplit=1)[0].splitlines()
+    before = itertools.takewhile(lambda line: not OWN_FAULT.search(line), text.splitlines())
     own = (line.lstrip("= ") for line in before if line.startswith("========="))
     return any(FINDING.match(line) for line in own)

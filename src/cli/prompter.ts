@@ -43,6 +43,9 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
   };
 }
 
+/** The flag of verbs that ask by demandYes. */
+export const yesFlag = { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' };
+
 /**
  * Asks before something is lost or done elsewhere, unless `given` (`--yes`). `undone`: the start of
  * the error without a terminal, such as `run-1 was not deleted`. Cancelled; UserError (usage).

@@ -1,7 +1,7 @@
 import { exitCodes } from '../../core/base/errors.js';
 import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
 import type { Verb } from '../context.js';
-import { demandYes } from '../prompter.js';
+import { demandYes, yesFlag } from '../prompter.js';
 import { deleteCheckpoint } from './checkpoints/deleteCheckpoint.js';
 import { errorWords } from '../remedies.js';
 
@@ -20,7 +20,7 @@ export const deleteRun: Verb = {
       value: 'STEP',
       help: 'remove this checkpoint alone (a step, latest or best), also while the run is under way; never the last valid one',
     },
-    { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' },
+    yesFlag,
   ],
   details: ['Files in its folder that are not of the run stay, and are named.'],
   async run(context, args) {

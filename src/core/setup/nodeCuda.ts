@@ -5,7 +5,14 @@ import { UserError } from '../base/errors.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import type { Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema } from './cuda.js';
-import { chooseCudaBuild, lackingBuild, takenCudaBuild, type CudaRelease } from './cudaBuild.js';
+import {
+  chooseCudaBuild,
+  lackingBuild,
+  takenCudaBuild,
+  type CudaBuild,
+  type CudaRelease,
+  type DriverAndGpus,
+} from './cudaBuild.js';
 import { cudaOf } from './probe.js';
 import type { Payload } from './payload.js';
 import type { Probe } from './probe.js';
@@ -73,10 +80,16 @@ export function withoutCuda(what = noCudaLibrary): UserError {
   return new UserError('preflight', what, { kind: 'useCpu', or: 'cudaBuild' });
 }
 
+/** The build that a node takes, of those that go to nodes. */
+export const takenOf = (node: DriverAndGpus, { cuda }: Pick<Payload, 'cuda'>): CudaBuild =>
+  takenCudaBuild(node, (wanted) => cuda.some(({ release }) => release === wanted));
+
 /** Why other nodes, which use this CUDA release, get no back end; undefined where they get one. */
-export function troubleElsewhere({ cuda }: Payload, gpusElsewhere: CudaRelease): string | undefined {
+export function troubleElsewhere(
+  { cuda }: Pick<Payload, 'cuda'>,
+  gpusElsewhere: CudaRelease,
+): string | undefined {
   if (cuda.length === 0) return noCudaLibrary;
-  const has = (wanted: CudaRelease): boolean => cuda.some(({ release }) => release === wanted);
-  const { release, why } = takenCudaBuild({ driver: null, gpusElsewhere }, has);
+  const { release, why } = takenOf({ driver: null, gpusElsewhere }, { cuda });
   return release === undefined ? why : undefined;
 }

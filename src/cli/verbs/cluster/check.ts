@@ -10,6 +10,7 @@ import { checkTable } from '../../../core/model/checkTable.js';
 import type { Args } from '../../args.js';
 import { checkLines } from '../../checkTable.js';
 import type { Context, Verb } from '../../context.js';
+import { yesFlag } from '../../prompter.js';
 import { checkRecord } from '../../startWarnings.js';
 import { fixChecks, fixNote } from './fixChecks.js';
 
@@ -29,7 +30,7 @@ export const check: Verb = {
       help: 'runs what mends this row of the table on its nodes (all: every row), after a yes, and checks again',
     },
     { name: 'hosts', value: 'A,B', help: '--fix on these hosts only' },
-    { name: 'yes', help: '--fix without asking; needed where there is no terminal to ask on' },
+    { ...yesFlag, help: `--fix ${yesFlag.help}` },
   ],
   details: ['Exits 3 when a host cannot be reached, 4 when something else is missing, 5 when a fix failed.'],
   async run(context, args) {

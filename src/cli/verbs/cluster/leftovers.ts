@@ -3,7 +3,7 @@ import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
 import { givenWorkdir } from '../../../core/profiles/workdir.js';
 import type { Context, Verb } from '../../context.js';
-import { demandYes } from '../../prompter.js';
+import { demandYes, yesFlag } from '../../prompter.js';
 
 interface Found {
   host: string;
@@ -11,8 +11,6 @@ interface Found {
   what: string;
   state: 'found' | 'killed' | 'left';
 }
-
-const yes = { name: 'yes', help: 'without asking; needed where there is no terminal to ask on' };
 
 function show(context: Context, all: readonly Found[]): void {
   for (const { host, pid, what, state } of all) {
@@ -28,7 +26,7 @@ export const killLeftovers: Verb = {
   flags: [
     { name: 'all', help: 'those of supervised runs too, which ends these runs; asks first' },
     { name: 'list', help: 'only list them' },
-    yes,
+    yesFlag,
   ],
   details: [
     'A process counts when it carries the mark of a run below the workdir. Exits 5 when one cannot be ended.',
@@ -71,7 +69,7 @@ export const clean: Verb = {
   verb: 'clean',
   summary: 'removes agent, trainer and runtime from every host of a cluster; its runs stay',
   words: ['P'],
-  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints; asks first' }, yes],
+  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints; asks first' }, yesFlag],
   details: ['Refused while anything of a run is alive on a host. The next run installs what it needs.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);

@@ -13,7 +13,7 @@ import type { Place } from './forwardProgram.js';
 import type { AmendEntries } from '../../agent/agentClient.js';
 import { AgentNode } from '../../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../../setup/payload.js';
-import { chooseCudaBuild, takenCudaBuild, type CudaBuild, type CudaRelease } from '../../setup/cudaBuild.js';
+import { chooseCudaBuild, type CudaBuild, type CudaRelease } from '../../setup/cudaBuild.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../../setup/probe.js';
 import { neededBytes } from '../../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../../setup/runtime.js';
@@ -21,7 +21,7 @@ import { agentStream } from '../../agent/sshAgent.js';
 import type { Host } from '../../contracts/profileSchema.js';
 import { hasRanks } from '../../contracts/slots.js';
 import { checkLibraries } from '../../setup/cudaCheck.js';
-import { provideLibraries } from '../../setup/nodeCuda.js';
+import { provideLibraries, takenOf } from '../../setup/nodeCuda.js';
 import type { Installation, Packages } from '../../setup/packages.js';
 import { addressOf, targetOf } from './hosts.js';
 import { Reach } from './reach.js';
@@ -354,7 +354,7 @@ export class SshNode implements Disposable {
         for (const one of this.waiting) one.onProgress?.(`${this.name}: ${text}`);
       };
       await this.install(bootstrap, probe, payload, { onProgress });
-      this.taken = takenCudaBuild(probe, (release) => payload.cuda.some((each) => each.release === release));
+      this.taken = takenOf(probe, payload);
       const agent = runtimeOf(probe, payload).agent;
       return agentStream(bootstrap.become('serve', { agent }), this.name);
     } catch (error) {
