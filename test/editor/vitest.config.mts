@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { twoAtATime } from '../support/twoAtATime.js';
+import { together } from '../support/together.js';
 
 const all = 'test/editor/**/*.test.ts';
 /** They make packages, which writes dist anew, from which the other editors run. */
@@ -12,6 +12,6 @@ export default defineConfig({
     globalSetup: ['test/support/ownHome.ts'],
     testTimeout: 150_000,
     hookTimeout: 120_000,
-    projects: twoAtATime(all, alone),
+    projects: together(all, alone, 2),
   },
 });

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { twoAtATime } from '../support/twoAtATime.js';
+import { together } from '../support/together.js';
 
 const all = 'test/local/**/*.test.ts';
 /** They compare rates, or take all cores for long. */
@@ -11,13 +11,13 @@ const alone = [
   'test/local/trainer/gpuProof.test.ts',
 ];
 
-// Real trainers on two cores. The tests wait for two thirds of their time, so two files run at a
-// time. Each file has folders and runs of its own.
+// Real trainers on two cores. The tests wait for two thirds of their time, so three files run at
+// a time. Each file has folders and runs of its own.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    projects: twoAtATime(all, alone),
+    projects: together(all, alone, 3),
   },
 });

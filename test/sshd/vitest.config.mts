@@ -1,18 +1,18 @@
 import { defineConfig } from 'vitest/config';
-import { twoAtATime } from '../support/twoAtATime.js';
+import { together } from '../support/together.js';
 
 const all = 'test/sshd/**/*.test.ts';
 /** One says how long 32 hosts take, the other which node computes more slowly than the others. */
 const alone = ['test/sshd/runs/manyHosts.test.ts', 'test/sshd/setup/unlikeNodes.test.ts'];
 
-// Real servers on two cores. The tests mostly wait, so two files run at a time. Each file has hosts,
-// homes, ports and locks of its own.
+// Real servers on two cores. The tests mostly wait, so three files run at a time. Each file has
+// hosts, homes, ports and locks of its own.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    projects: twoAtATime(all, alone),
+    projects: together(all, alone, 3),
   },
 });
