@@ -1,6 +1,7 @@
 // Every command, view, panel and setting with its types. A test holds package.json against this.
 
 import type { NodePath } from './core/base/nodePath.js';
+import type { RunReport } from './core/model/measured.js';
 
 /** A run as commands get it from the tree; from the palette they get nothing and ask. */
 export interface RunArgument {
@@ -12,6 +13,11 @@ export interface RunArgument {
 /** The runs of a report as commands get them from the tree. */
 export interface RunsArgument extends ProfileArgument {
   runs: readonly RunArgument[];
+}
+
+/** A report as commands get it from the tree. */
+export interface ReportArgument extends ProfileArgument {
+  report: RunReport;
 }
 
 /** A profile as commands get it from the tree. */
@@ -112,6 +118,7 @@ export interface CommandArguments {
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.measureScaling': [given?: MeasureArgument];
   'trainyard.findBestSettings': [given?: MeasureArgument];
+  'trainyard.openReport': [row?: ReportArgument];
   'trainyard.refresh': [];
   'trainyard.newRun': [from?: ProfileArgument | RunArgument | RunWords];
   'trainyard.runTraining': [given?: RunWords | ProfileArgument];
@@ -180,6 +187,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.closeTunnel': true,
   'trainyard.measureScaling': true,
   'trainyard.findBestSettings': true,
+  'trainyard.openReport': true,
   'trainyard.refresh': true,
   'trainyard.newRun': true,
   'trainyard.runTraining': true,

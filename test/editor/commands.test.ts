@@ -19,7 +19,8 @@ let workbench: Workbench;
 const given = new Set<CommandId>();
 /** By menus: in checkpoints, export, menus, ownProgram and reports.test.ts. */
 const clicked: readonly CommandId[] = [
-  ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.copyText'] as const),
+  ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.openReport'] as const),
+  'trainyard.copyText',
   ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
   ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
   ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),

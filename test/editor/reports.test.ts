@@ -76,6 +76,27 @@ test('its runs stand below a row of the report, and an own run beside it', async
   await stage.dashboard();
 });
 
+test('a report whose tab was closed opens again: by its row, and by the palette', async () => {
+  const closed = async (): Promise<void> => {
+    await workbench.host.command('workbench.action.closeAllEditors');
+    expect(await workbench.host.ask('tabs', {})).toEqual([]);
+  };
+  await closed();
+  await stage.click('runs runs.report menu openReport', /^Scaling of local/);
+  await tab('Scaling of local');
+  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+  await closed();
+  await workbench.palette('Trainyard: Open Report');
+  await workbench.page.keyboard.press('Enter');
+  const kept = workbench.page.locator('.quick-input-list .monaco-list-row');
+  await kept.filter({ hasText: 'Scaling of local' }).waitFor();
+  expect(await kept.count()).toBe(1);
+  await workbench.screenshot('open-report', 'dark', 1000);
+  await workbench.page.keyboard.press('Enter');
+  await tab('Scaling of local');
+  await workbench.webview().getByRole('heading', { name: 'Weak scaling' }).waitFor();
+});
+
 test('one that was ended goes on, and keeps what was measured', async () => {
   const before = workbench.runs();
   const measuring = workbench.host.command('trainyard.measureScaling', { profile: 'local' });

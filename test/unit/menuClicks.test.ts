@@ -52,7 +52,16 @@ it('offers what needs something only where that is there', () => {
   expect(always.map(({ command }) => command.replace('trainyard.', '')).sort()).toEqual([
     ...['addCluster', 'addProfile', 'attachRun', 'checkProfile', 'duplicateProfile'],
     ...['findBestSettings', 'importProfile', 'measureScaling'],
-    ...['newRun', 'openProfiles', 'refresh', 'runDemo', 'runOnCluster', 'runTraining', 'showOutput'],
+    ...[
+      'newRun',
+      'openProfiles',
+      'openReport',
+      'refresh',
+      'runDemo',
+      'runOnCluster',
+      'runTraining',
+      'showOutput',
+    ],
     'trainOnFolder',
   ]);
 });

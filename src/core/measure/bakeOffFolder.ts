@@ -8,7 +8,8 @@ import { readData, writePages } from './pagesFolder.js';
 /** The page of a bake-off, in its folder. */
 export const bakeOffPage = 'bakeoff.html';
 
-const data = 'bakeoff.json';
+/** Every candidate of a bake-off, in its folder. */
+export const bakeOffData = 'bakeoff.json';
 
 /**
  * The bake-off that the folder has, where it is of the same training and candidates, and measured
@@ -19,7 +20,7 @@ export async function readBakeOff(
   folder: string,
   asked: Parameters<typeof sameBakeOff>[1],
 ): Promise<BakeOffResult | undefined> {
-  const found = await readData(join(folder, data));
+  const found = await readData(join(folder, bakeOffData));
   const record = check(bakeOffSchema, found);
   return record.ok && sameBakeOff(record.data, asked) ? record.data : undefined;
 }
@@ -30,6 +31,6 @@ export function writeBakeOff(folder: string, result: BakeOffResult): Promise<voi
   return writePages(folder, {
     'bakeoff.md': bakeOffMarkdown(result),
     [bakeOffPage]: bakeOffHtml(result),
-    [data]: `${JSON.stringify({ ...result, candidates }, null, 1)}\n`,
+    [bakeOffData]: `${JSON.stringify({ ...result, candidates }, null, 1)}\n`,
   });
 }

@@ -11,14 +11,15 @@ import { readData, writePages } from './pagesFolder.js';
 
 /** The page of a report, in its folder. */
 export const scalingPage = 'scaling.html';
-const data = 'scaling.json';
+/** Every point of a report, in its folder. */
+export const scalingData = 'scaling.json';
 
 /**
  * The measurement that the folder has; undefined where it has none. UserError (usage) where it has
  * a file that is none.
  */
 export async function readStudy(folder: string): Promise<ScalingStudy | undefined> {
-  const path = join(folder, data);
+  const path = join(folder, scalingData);
   const raw = await readData(path);
   if (raw === undefined) return undefined;
   const found = check(studySchema, raw);
@@ -59,7 +60,7 @@ export async function writeReport(
   await writePages(folder, {
     'scaling.md': scalingMarkdown(report),
     [scalingPage]: scalingHtml(report),
-    [data]: `${JSON.stringify({ ...study, report: derived }, null, 1)}\n`,
+    [scalingData]: `${JSON.stringify({ ...study, report: derived }, null, 1)}\n`,
   });
   return report;
 }

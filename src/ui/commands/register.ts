@@ -46,6 +46,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.closeTunnel': async (tunnel) => (await cluster()).closeTunnel(ui, tunnel),
     'trainyard.measureScaling': async (given) => (await reports()).measureScaling(ui, given),
     'trainyard.findBestSettings': async (given) => (await reports()).findBestSettings(ui, given),
+    'trainyard.openReport': async (row) => (await reports()).openReport(ui, row),
     'trainyard.refresh': async () => {
       await ui.clusters.refresh();
       await ui.runs.refresh();

@@ -8,12 +8,13 @@ import {
   viewIds,
   type CommandId,
   type RunArgument,
+  type ReportArgument,
   type RunsArgument,
 } from '../../contributions.js';
 import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
-import { reportOf, type RunReport } from '../../core/model/measured.js';
+import { reportOf } from '../../core/model/measured.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
@@ -49,9 +50,8 @@ interface GroupNode {
   profile: string;
 }
 /** All runs of a report, as they are or as they were. */
-interface ReportNode extends RunsArgument {
+interface ReportNode extends RunsArgument, ReportArgument {
   kind: 'report';
-  report: RunReport;
   runs: readonly RunNode[] | readonly LastRunNode[];
 }
 const openClicked: vscode.Command = { command: clickedRunCommand, title: 'Open Dashboard' };

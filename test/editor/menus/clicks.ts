@@ -107,6 +107,10 @@ export const groups: Clicks = {
 };
 /** On the row of a report, with its runs. */
 export const reports: Clicks = {
+  'runs runs.report menu openReport': {
+    row: /^Scaling of local/,
+    check: (stage) => stage.toast('was not made by this editor'), // but by the command line
+  },
   'runs runs.report menu compareRuns': { row: /^Scaling of local/, check: opens('Compare') },
   'runs runs.report menu copyText': {
     row: /^Scaling of local/,

@@ -1,3 +1,4 @@
-// Measure Scaling and Find Fastest Settings, loaded when one of them is first used (../../lazy.ts).
+// Measure Scaling, Find Fastest Settings and Open Report, loaded when one of them is first used (../../lazy.ts).
 export { findBestSettings } from './findBestSettings.js';
 export { measureScaling } from './measureScaling.js';
+export { openReport } from './openReport.js';

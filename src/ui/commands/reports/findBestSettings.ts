@@ -33,8 +33,8 @@ export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise
   const { profile } = session;
   const machine = await session.machine();
   const backend = await ui.services.backend();
-  const room = { ranks, cores, slots: slotsOfNode(profile, cores) };
-  const found = candidatesOf(words, await machine.trainerFlags('train'), room);
+  const limits = { ranks, cores, slots: slotsOfNode(profile, cores) };
+  const found = candidatesOf(words, await machine.trainerFlags('train'), limits);
   const same = { profile: profile.name, words, ...found };
   const known = await findReport(ui, 'bakeoff', profile.name, (folder) => readBakeOff(folder, same));
   const left = known && !isWhole(known.record) ? known : undefined;

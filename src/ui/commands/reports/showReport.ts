@@ -3,16 +3,37 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { systemCode, UserError } from '../../../core/base/errors.js';
+import { isReportKind, type RunReport } from '../../../core/model/measured.js';
 import { errorWords } from '../../remedies.js';
 import { showFolder } from '../showFolder.js';
 import type { Ui } from '../ui.js';
 
-type ReportKind = 'bakeoff' | 'scaling';
+type ReportKind = RunReport['kind'];
 
 /** A new folder of this machine for the report of a profile. */
 export function reportFolder({ reports }: Ui, kind: ReportKind, profile: string): string {
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   return join(reports.folder, `${kind}-${profile}-${time}`);
+}
+
+/** A folder that reportFolder() has named. */
+export interface KeptReport {
+  folder: string;
+  kind: ReportKind;
+  profile: string;
+  /** When the folder was named. */
+  time: Date;
+}
+
+/** All that this editor has made, newest first. */
+export async function keptReports({ reports }: Ui): Promise<KeptReport[]> {
+  const kept = (await foldersIn(reports.folder)).flatMap((name): KeptReport[] => {
+    const [, kind, profile, day, time] = /^(\w+)-(.+)-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)$/.exec(name) ?? [];
+    if (!isReportKind(kind) || profile === undefined) return [];
+    const named = new Date(`${day ?? ''}T${time?.replaceAll('-', ':') ?? ''}Z`);
+    return [{ folder: join(reports.folder, name), kind, profile, time: named }];
+  });
+  return kept.sort((a, b) => b.time.getTime() - a.time.getTime());
 }
 
 /** A measurement in its folder. */
@@ -26,21 +47,20 @@ export interface Found<T> {
  * damaged: the log names it.
  */
 export async function findReport<T>(
-  { services, reports }: Ui,
+  ui: Ui,
   kind: ReportKind,
   profile: string,
   open: (folder: string) => Promise<T | undefined>,
 ): Promise<Found<T> | undefined> {
-  const names = await foldersIn(reports.folder);
-  const ours = names.filter((name) => name.startsWith(`${kind}-${profile}-`));
-  for (const name of ours.sort().reverse()) {
-    const folder = join(reports.folder, name);
+  const kept = await keptReports(ui);
+  const ours = kept.filter((report) => report.kind === kind && report.profile === profile);
+  for (const { folder } of ours) {
     try {
       const record = await open(folder);
       if (record !== undefined) return { folder, record };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      services.logger.log('warn', errorWords(error));
+      ui.services.logger.log('warn', errorWords(error));
     }
   }
   return undefined;
