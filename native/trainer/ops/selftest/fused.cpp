@@ -111,13 +111,28 @@ void normalised_convolution(Comparison& all, const Shape& in, int out) {
   });
 }
 
+namespace {
+
+/// [channels], of sums [rows, channels].
+std::vector<float> added_rows(Side& side, const ChannelSums& sums, int channels) {
+  const auto width = static_cast<size_t>(channels);
+  const std::vector<float> partial = side.read(sums.partial, sums.rows * width);
+  std::vector<double> added(width);
+  for (size_t i = 0; i < partial.size(); ++i) added[i % width] += partial[i];
+  return {added.begin(), added.end()};
+}
+
+}  // namespace
+
 void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind kind) {
   const bool adds = kind != GradientEndKind::inner;
   const bool pairs = kind == GradientEndKind::pair;
+  const bool merged = kind == GradientEndKind::mask;
   const std::string name = "gradient of " + to_string(in) + " from " + std::to_string(out) + " to the end of " +
-                           (pairs  ? "a block with projection"
-                            : adds ? "a block"
-                                   : "a batch norm");
+                           (pairs    ? "a block with projection"
+                            : merged ? "a block that is merged"
+                            : adds   ? "a block"
+                                     : "a batch norm");
   all.run(name, kProducts, [&](Side& side) -> std::vector<Result> {
     const Conv2dParams p{.input = side.channels_last(in), .out_channels = out};
     const TensorDesc& desc = p.input;
@@ -143,7 +158,7 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
       side.backend().make_pack({packed})->run(w);
       GradientEnd end{.kind = kind, .more = adds ? g : nullptr, .x = {x, other}};
       end.mask = pairs ? pair.mask() : norm.mask();
-      end.sums = side.poisoned((pairs ? 3 : 2) * size_t{sums.rows} * static_cast<size_t>(in.c));
+      end.sums = side.poisoned((1 + norms_of(kind)) * size_t{sums.rows} * static_cast<size_t>(in.c));
       op->backward_data_to_end(dy, packed.to, end, g);
       sums.partial = end.sums;
     } else {
@@ -154,13 +169,16 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
     }
     const void* more = adds ? dx : nullptr;
     std::vector<Result> results;
+    if (merged && sums.rows > 0) return {{"dresidual", side.take(desc, g)}, {"dbeta", added_rows(side, sums, in.c)}};
     if (pairs) {
       const auto [of_branch, of_projection] = pair.backward(side, g, more, sums);
       results = {{"dx", side.take(desc, of_branch)}, {"dprojection", side.take(desc, of_projection)}};
       pair.read(side, results);
       return results;
     }
-    results.push_back({"dx", side.take(desc, norm.backward(side, desc, g, more, sums))});
+    void* of_norm = norm.backward(side, desc, g, more, sums);
+    if (merged) return {{"dresidual", side.take(desc, g)}, {"dbeta", side.read(norm.dbeta, norm.channels)}};
+    results.push_back({"dx", side.take(desc, of_norm)});
     if (adds) results.push_back({"dresidual", side.take(desc, g)});
     norm.read(side, "", results);
     return results;

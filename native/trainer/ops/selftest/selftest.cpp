@@ -335,6 +335,9 @@ void products(Comparison& all) {
   selftest_detail::merged_gradient(all, {3, 64, 13, 13}, 256);
   selftest_detail::merged_gradient(all, {12, 64, 28, 28}, 256);
   selftest_detail::merged_gradient(all, {3, 128, 13, 13}, 512);
+  ended_gradient(all, {3, 128, 13, 13}, 64, GradientEndKind::mask);
+  ended_gradient(all, {3, 256, 13, 13}, 128, GradientEndKind::mask);
+  ended_gradient(all, {3, 512, 13, 13}, 256, GradientEndKind::mask);
   for (const GradientEndKind kind : {GradientEndKind::block, GradientEndKind::pair}) {
     ended_gradient(all, {3, 128, 13, 13}, 64, kind);
     ended_gradient(all, {12, 256, 28, 28}, 64, kind);
