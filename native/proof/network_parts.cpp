@@ -90,23 +90,23 @@ bool repeats(const std::string& device) {
 
 namespace {
 
-/// Four steps in recorded pieces, their images brought ahead, beside op by op.
+/// Four steps by recorded graphs, their images brought ahead, beside op by op.
 bool recorded_as_op_by_op(const std::string& device, Setup setup) {
-  Training pieces(setup, open(device));
+  Training recorded(setup, open(device));
   setup.record_steps = false;
   Training ops(setup, open(device));
   const std::string name = setup.model + " in " + precision_name(setup.precision) + ", four steps";
   bool all = true;
   for (int step = 1; step <= 4; ++step) {
-    const double loss = pieces.gradients_ahead();
+    const double loss = recorded.gradients_ahead();
     const double expected = ops.gradients();
     all = report(name, "loss of step " + std::to_string(step), std::abs(loss - expected), 0) && all;
-    pieces.descend();
+    recorded.descend();
     ops.descend();
   }
-  all = report(name, "weights", distance(pieces.network().weights(), ops.network().weights()), 0) && all;
-  const size_t count = pieces.network().recorded_pieces();
-  figure(name, std::to_string(count) + " recorded pieces a step");
+  all = report(name, "weights", distance(recorded.network().weights(), ops.network().weights()), 0) && all;
+  const size_t count = recorded.network().recorded_graphs();
+  figure(name, std::to_string(count) + " recorded graphs a step");
   return report(name, "that they were recorded", count > 1 ? 0 : 1, 0) && all;
 }
 

@@ -44,7 +44,7 @@ bool kernels(const std::string& device, const std::vector<std::string>& argument
 /// FOLDER what another framework needs to do the same, and what came of it.
 bool steps(const std::string& device, const std::vector<std::string>& arguments);
 /// arguments: MODEL PIXELS BATCH PRECISION STEPS. Prints one JSON object with the field names of
-/// `trainer bench step`: images_per_sec, step_ms, first_step_at, images, recorded_pieces.
+/// `trainer bench step`: images_per_sec, step_ms, first_step_at, images, recorded_graphs.
 bool bench(const std::string& device, const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::proof

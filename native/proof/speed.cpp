@@ -23,7 +23,7 @@ struct Measured {
   double step_ms = 0;
   double first_step_at = 0;  ///< seconds since the epoch
   std::optional<MemoryFigures> memory;
-  size_t pieces = 0;  ///< in which a step was recorded
+  size_t graphs = 0;  ///< in which a step was recorded
 };
 
 /// The first step makes what is made once, the second one is recorded.
@@ -72,7 +72,7 @@ Measured measure(const std::string& device, const Setup& setup, int64_t steps, P
   result.images_per_sec = 1000 * setup.batch / result.step_ms;
   result.first_step_at = run.first_step_at();
   result.memory = run.network().device_memory();
-  result.pieces = run.network().recorded_pieces();
+  result.graphs = run.network().recorded_graphs();
   return result;
 }
 
@@ -88,8 +88,8 @@ bool speed(const std::string& device) {
     const Measured measured = measure(device, setup, real ? 50 : 2);
     const std::string what = setup.model + ", " + std::to_string(setup.size) + " pixels, batch " +
                              std::to_string(setup.batch) + ", " + precision_name(precision);
-    figure(what, std::to_string(measured.images_per_sec) + " images/s, a step in " + std::to_string(measured.pieces) +
-                     " recorded pieces");
+    figure(what, std::to_string(measured.images_per_sec) + " images/s, a step in " + std::to_string(measured.graphs) +
+                     " recorded graphs");
     for (const std::string tune : {"fast", "full"}) {
       // Rehearsed once; `full` times up to 32 plans for each convolution, so in one precision.
       if (precision != Precision::bf16 && (!real || tune == "full")) continue;
@@ -163,9 +163,9 @@ bool bench(const std::string& device, const std::vector<std::string>& arguments)
   const Measured measured = measure(device, setup, std::stoll(arguments[4]), plans.get());
   if (plans) std::fprintf(stderr, "%s\n", plans->summary().c_str());
   std::printf(
-      "{\"images_per_sec\":%.3f,\"step_ms\":%.4f,\"first_step_at\":%.3f,\"images\":\"fixed\",\"recorded_pieces\":%zu}"
+      "{\"images_per_sec\":%.3f,\"step_ms\":%.4f,\"first_step_at\":%.3f,\"images\":\"fixed\",\"recorded_graphs\":%zu}"
       "\n",
-      measured.images_per_sec, measured.step_ms, measured.first_step_at, measured.pieces);
+      measured.images_per_sec, measured.step_ms, measured.first_step_at, measured.graphs);
   return true;
 }
 

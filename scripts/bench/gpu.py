@@ -77,7 +77,7 @@ def measure(command, device, env, seconds):
     said = json.loads(ended.out.strip().splitlines()[-1])
     notes = [line.strip() for line in ended.err.splitlines() if ANOTHER_WAY.search(line)]
     return {"images_per_sec": said["images_per_sec"], "step_ms": said["step_ms"], "images": said["images"],
-            "recorded_pieces": said.get("recorded_pieces"), "memory_mib": watch.peak, "start_seconds": said["first_step_at"] - began,
+            "recorded_graphs": said.get("recorded_graphs"), "memory_mib": watch.peak, "start_seconds": said["first_step_at"] - began,
             "notes": list(dict.fromkeys(notes))[:5]}
 
 

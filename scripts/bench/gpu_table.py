@@ -7,8 +7,8 @@ REAL_IMAGES = {"trainyard, real images": "ours on a fixed batch, real images", "
 
 
 def pieces(row):
-    """In how many recorded pieces a step of ours went to the device."""
-    count = row.get("recorded_pieces")
+    """How many recorded graphs a step of ours was launched as."""
+    count = row.get("recorded_graphs")
     return "" if count is None else "0: op by op" if count == 0 else str(count)
 
 
@@ -79,7 +79,7 @@ def markdown(report):
     lines = [f"# Training steps on a GPU, {report['date']}", "", state(report), ""]
     lines += [f"Model: {report['model']} of {report['size']} pixels; device: {report['device']}; ours: {report['ours']}.", ""]
     lines += ["| | |", "|---|---|"] + [f"| {name} | {text} |" for name, text in report["versions"].items()] + [""]
-    lines += ["| precision | batch | program | images/s | ms a step | images | recorded pieces | MiB of GPU memory | seconds to the first step |"]
+    lines += ["| precision | batch | program | images/s | ms a step | images | recorded graphs | MiB of GPU memory | seconds to the first step |"]
     lines += ["|---|---|---|---|---|---|---|---|---|"] + [line_of(row) for row in report["rows"]] + [""]
     lines += ["| precision | batch | ours beside | times as fast | aim |", "|---|---|---|---|---|"] + ratios(report["rows"])
     notes = [f"- {row['program']}, {row['precision']}, batch {row['batch']}: {note}" for row in report["rows"] for note in row.get("notes", [])]

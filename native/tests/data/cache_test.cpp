@@ -80,8 +80,8 @@ TEST_F(Caches, take_no_more_than_there_is) {
     if (i == 4) left = 100;  // what the five took is gone
   }
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(cache.find(i) != nullptr, i < 5) << i;
-  EXPECT_THAT(cache.news(0).value_or(""), StartsWith("5 of 20"));
-  EXPECT_FALSE(cache.news(0).has_value());
+  EXPECT_THAT(cache.summary_once(0).value_or(""), StartsWith("5 of 20"));
+  EXPECT_FALSE(cache.summary_once(0).has_value());
 }
 
 TEST_F(Caches, are_estimated_from_headers_as_they_will_be_decoded) {

@@ -1,4 +1,4 @@
-// Steps whose ops are recorded once and run as a few pieces: the same bits as op by op, whatever
+// Steps whose ops are recorded once and launched as a few graphs: the same bits as op by op, whatever
 // changes between two steps. The device is the host (host_cuda.h), which keeps kernels and their
 // arguments as a stream that is captured does, and refuses what such a stream refuses.
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Case {
   const char* name;
   int size;
   std::function<std::unique_ptr<Graph>()> graph;
-  int pieces;  ///< of a step
+  int graphs;  ///< of a step
 };
 
 /// Parameters for more than one part of the backward pass, and dropout.
@@ -117,9 +117,9 @@ TEST_P(RecordedStep, GivesTheBitsOfOpByOp) {
   EXPECT_EQ(plain.made, 0);
   EXPECT_NE(want.losses[2], want.losses[3]);
   expect_same(train(GetParam(), recorded, true, scales), want);
-  // The first step as it is, the second one recorded, and every one from then on a few pieces.
-  EXPECT_EQ(recorded.made, GetParam().pieces);
-  EXPECT_EQ(recorded.runs, 3 * GetParam().pieces);
+  // The first step as it is, the second one recorded, and every one from then on a few graphs.
+  EXPECT_EQ(recorded.made, GetParam().graphs);
+  EXPECT_EQ(recorded.runs, 3 * GetParam().graphs);
 }
 
 TEST_P(RecordedStep, FollowsTheScaleOfTheLoss) {
@@ -128,7 +128,7 @@ TEST_P(RecordedStep, FollowsTheScaleOfTheLoss) {
   const std::vector<float> scales{1024, 512, 512, 512, 1024};
   const Trained want = train(GetParam(), plain, false, scales, nullptr, Precision::fp16);
   expect_same(train(GetParam(), recorded, true, scales, nullptr, Precision::fp16), want);
-  EXPECT_EQ(recorded.made, 2 * GetParam().pieces) << "once for each scale after the first step";
+  EXPECT_EQ(recorded.made, 2 * GetParam().graphs) << "once for each scale after the first step";
 }
 
 TEST(RecordedStepBeside, AnEvaluationTrainsOn) {
@@ -143,7 +143,7 @@ TEST(RecordedStepBeside, AnEvaluationTrainsOn) {
   const std::vector<float> scales(5, 1.0F);
   const Trained want = train(what, plain, false, scales, evaluate);
   expect_same(train(what, recorded, true, scales, evaluate), want);
-  EXPECT_GE(recorded.runs, 3 * what.pieces);
+  EXPECT_GE(recorded.runs, 3 * what.graphs);
 }
 
 TEST(RecordedStepWhere, ItCannotBeDoneOpsRunOneByOne) {

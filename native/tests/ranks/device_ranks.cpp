@@ -233,7 +233,7 @@ void waits() {
   wanted.traffic = &traffic;
   Trainee trainee(world(), wanted);
   for (int64_t number = 1; number <= 2; ++number) trainee.step(number);
-  require(trainee.network().recorded_pieces() > 0, "the step is not recorded");
+  require(trainee.network().recorded_graphs() > 0, "the step is not recorded");
   for (int64_t number = 3; number <= 6; ++number) {
     const HostTraffic before = traffic;
     trainee.step(number);
@@ -292,7 +292,7 @@ void statistics() {
     descend(by_host, 0.02F);
     descend(by_device, 0.02F);
   }
-  require(by_device.recorded_pieces() == 2 && by_host.recorded_pieces() == 0, "steps were not recorded");
+  require(by_device.recorded_graphs() == 2 && by_host.recorded_graphs() == 0, "steps were not recorded");
   const std::span<const float> all = by_device.running_statistics();
   require_alike(all, by_host.running_statistics(), "statistics");
 }

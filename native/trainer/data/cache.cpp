@@ -53,7 +53,7 @@ void ImageCache::keep(size_t index, const Image& image) {
   bytes_ += image.pixels.size();
 }
 
-std::optional<std::string> ImageCache::news(size_t unreadable) {
+std::optional<std::string> ImageCache::summary_once(size_t unreadable) {
   const std::lock_guard lock(mutex_);
   if (told_ || (!full_ && kept_ + unreadable < images_.size())) return std::nullopt;
   told_ = true;

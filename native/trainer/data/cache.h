@@ -31,7 +31,7 @@ class ImageCache {
 
   /// A line for people, once: when all images are kept but the `unreadable` ones, or no more can
   /// be. Says what they take.
-  std::optional<std::string> news(size_t unreadable);
+  std::optional<std::string> summary_once(size_t unreadable);
   uint64_t spare() const { return spare_(); }
 
  private:

@@ -217,7 +217,7 @@ Batch ThreadedLoader::next(int64_t step) {
     failure_ = std::current_exception();
     throw;
   }
-  if (ImageCache* cache = state_.cache()) tell(cache->news(reported_.size()).value_or(""));
+  if (ImageCache* cache = state_.cache()) tell(cache->summary_once(reported_.size()).value_or(""));
   return std::move(slot->batch);
 }
 

@@ -213,7 +213,7 @@ void GraphNetwork::forward(const Run& run, float loss_scale) {
 }
 
 bool GraphNetwork::is_recorded() const {
-  return replay_ && replay_->pieces() == 1 + training_->backward_parts().size();
+  return replay_ && replay_->graphs() == 1 + training_->backward_parts().size();
 }
 
 void GraphNetwork::keep_batch() {

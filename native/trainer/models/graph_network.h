@@ -30,7 +30,7 @@ class GraphNetwork final : public Network {
   StepResult train_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready,
                         const std::function<void()>& meanwhile) override;
   void prefetch(const BatchView& batch) override;
-  size_t recorded_pieces() const override { return replay_ ? replay_->pieces() : 0; }
+  size_t recorded_graphs() const override { return replay_ ? replay_->graphs() : 0; }
   bool busy() override { return backend_->busy(); }
   void synchronize() override { backend_->synchronize(); }
   void keep_batch() override;
@@ -52,7 +52,7 @@ class GraphNetwork final : public Network {
   /// returns.
   void start_step(const BatchView& batch, float loss_scale, const std::function<void(size_t, size_t)>& ready);
   void forward(const Run& run, float loss_scale);
-  /// Whether the whole step goes to the device in a few pieces.
+  /// Whether the whole step is launched as a few recorded graphs.
   bool is_recorded() const;
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);

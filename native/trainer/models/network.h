@@ -75,7 +75,7 @@ struct NetworkOptions {
   bool device_sums = false;    ///< devices sum gradients among themselves
   bool narrow_sums = false;    ///< they do so as bf16, in memory of its own that is still to come
   bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come
-  bool record_steps = true;    ///< a step's ops go to a device in a few pieces (CUDA graphs)
+  bool record_steps = true;    ///< a step's ops are launched as a few CUDA graphs
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it
 };
 
@@ -116,8 +116,8 @@ class Network {
   /// In `meanwhile`: the images of the next training step, which has to be of this batch, are
   /// brought to the device beside its work.
   virtual void prefetch(const BatchView& /*batch*/) {}
-  /// In how many pieces the ops of a step were recorded; 0: they go to the device one by one.
-  virtual size_t recorded_pieces() const { return 0; }
+  /// How many graphs the ops of a step were recorded in; 0: they are launched one by one.
+  virtual size_t recorded_graphs() const { return 0; }
   /// Whether the device still works on what it was told.
   virtual bool busy() { return false; }
   /// Waits until it does not. Copies nothing.

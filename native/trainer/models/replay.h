@@ -22,7 +22,7 @@ class Replay {
   void run(size_t index, const std::function<void()>& ops);
   /// Whether ops are kept now instead of being run.
   bool recording() const { return recording_; }
-  size_t pieces() const { return fails_ ? 0 : recordings_.size(); }
+  size_t graphs() const { return fails_ ? 0 : recordings_.size(); }
   /// Arguments of ops have changed.
   void forget();
 

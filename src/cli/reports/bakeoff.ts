@@ -36,8 +36,8 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
   const result = await context.withProgress(async (progress) => {
     const { cores } = await machine.node.hello();
     const ranks = wanted.ranks ?? usualReplicas(slotsOf(profile, cores));
-    const room = { ranks, cores, slots: slotsOfNode(profile, cores) };
-    const found = candidatesOf(words, await machine.trainerFlags('train'), room, wanted.tried);
+    const limits = { ranks, cores, slots: slotsOfNode(profile, cores) };
+    const found = candidatesOf(words, await machine.trainerFlags('train'), limits, wanted.tried);
     const known = await readBakeOff(folder, { profile: profile.name, words, ...found });
     const earlier = known && !isWhole(known) ? known : undefined;
     if (earlier) context.output.note(`goes on with ${folder}: ${keptSentence(earlier)}`);

@@ -30,7 +30,7 @@ type Triable = (typeof triable)[number];
 export const usuallyTried: readonly Triable[] = triable.slice(0, 5);
 
 /** Where the ranks would be. */
-export interface Room {
+export interface RankLimits {
   /** Numbers of ranks to try. */
   ranks: readonly number[];
   /** Ranks that a node takes. */
@@ -71,7 +71,7 @@ export function candidateName({ ranks, flags }: Candidate): string {
 export function candidatesOf(
   words: readonly string[],
   flags: readonly TrainerFlag[],
-  room: Room,
+  limits: RankLimits,
   tried: readonly Triable[] = usuallyTried,
 ): { candidates: Candidate[]; leftOut: LeftOut[] } {
   const leftOut: LeftOut[] = [];
@@ -79,12 +79,14 @@ export function candidatesOf(
     if (!leftOut.some((each) => each.what === what && each.why === why)) leftOut.push({ what, why });
   };
   const choices = new Choices(words, flags, tried, skip);
-  const counts = tried.includes('ranks') ? [...room.ranks].sort((a, b) => b - a) : [Math.max(...room.ranks)];
+  const counts = tried.includes('ranks')
+    ? [...limits.ranks].sort((a, b) => b - a)
+    : [Math.max(...limits.ranks)];
   const candidates = counts.flatMap((ranks) => {
-    const onNode = Math.min(ranks, room.slots);
+    const onNode = Math.min(ranks, limits.slots);
     const sums = choices.sums(ranks, onNode);
     return choices
-      .threads(Math.max(1, Math.floor(room.cores / onNode)))
+      .threads(Math.max(1, Math.floor(limits.cores / onNode)))
       .flatMap((threads) => sums.map((sum) => ({ ranks, flags: [...threads, ...sum] })));
   });
   const unusual = ({ flags: own }: Candidate): number => own.length;

@@ -52,7 +52,7 @@ import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
 import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
-import { roomOf, type NodeOffer } from '../plan/placement.js';
+import { slotsOn, type NodeOffer } from '../plan/placement.js';
 import type { RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
@@ -127,7 +127,7 @@ export class LocalMachine implements Machine {
     const runtime = await this.runtime(progress);
     const hello = await this.node.hello();
     const offer = await this.offer(profile);
-    const { slots } = roomOf(offer, 'cpu');
+    const { slots } = slotsOn(offer, 'cpu');
     const named = profile.hosts?.[0]?.slots !== undefined;
     const reason = named
       ? `profile ${profile.name} gives it ${plural(slots, 'slot')}`

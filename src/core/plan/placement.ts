@@ -95,12 +95,12 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const hint = { kind: 'fewerNodes', profile: profile.name, nodes: taking.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const rooms = taking.slice(0, most).map((offer): Room => {
-    const room = roomOf(offer, device, request.gpus);
-    return request.oneEach === true && room.slots > 0 ? { ...room, slots: 1, usual: 1 } : room;
+  const nodeSlots = taking.slice(0, most).map((offer): NodeSlots => {
+    const node = slotsOn(offer, device, request.gpus);
+    return request.oneEach === true && node.slots > 0 ? { ...node, slots: 1, usual: 1 } : node;
   });
-  const sum = (count: (room: Room) => number): number =>
-    rooms.reduce((total, room) => total + count(room), 0);
+  const sum = (count: (node: NodeSlots) => number): number =>
+    nodeSlots.reduce((total, node) => total + count(node), 0);
   const all = sum(({ slots }) => slots);
   const ranks = request.ranks ?? (request.everySlot ? sum(({ usual }) => usual) : Math.min(1, all));
   if (ranks > all || ranks === 0) {
@@ -118,19 +118,19 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
             words: request.words ?? [],
             moreSlots: device === 'cpu',
           };
-    throw new UserError('preflight', `${what} (${rooms.map(roomText).join('; ')})`, hint);
+    throw new UserError('preflight', `${what} (${nodeSlots.map(slotsText).join('; ')})`, hint);
   }
   let left = ranks;
   const nodes: PlacedNode[] = [];
   let threadsPerRank = Infinity;
-  for (const room of rooms) {
-    const { offer, slots, gpus } = room;
+  for (const node of nodeSlots) {
+    const { offer, slots, gpus } = node;
     const taken = Math.min(slots, left);
     if (taken === 0) continue;
     left -= taken;
     const { host, address } = offer;
     const least = request.sharesGpus === true ? slots : taken;
-    if (device === 'cuda' && gpus.length < least) throw tooFewGpus(room, request);
+    if (device === 'cuda' && gpus.length < least) throw tooFewGpus(node, request);
     nodes.push({
       host: host.host,
       address,
@@ -160,7 +160,7 @@ function bareHead(device: Device, [head, ...others]: readonly NodeOffer[]): Node
 }
 
 /** With the holder of each that is lacking. */
-function tooFewGpus({ offer, busy, gpus }: Room, { profile, gpus: wish }: Wanted): UserError {
+function tooFewGpus({ offer, busy, gpus }: NodeSlots, { profile, gpus: wish }: Wanted): UserError {
   const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])].join(', ');
   const host = offer.host.host;
   const there = gpus.length + busy.length;
@@ -191,10 +191,10 @@ export function noGpusFor(
   offers: readonly NodeOffer[],
 ): string | undefined {
   const taking = offers.filter(({ host }) => hasRanks(host));
-  const rooms = taking.slice(0, nodes ?? profile.maxNodes).map((offer) => roomOf(offer, 'cuda'));
+  const nodeSlots = taking.slice(0, nodes ?? profile.maxNodes).map((offer) => slotsOn(offer, 'cuda'));
   const wanted = ranks ?? (everySlot ? Infinity : 1);
   let found = 0;
-  for (const { offer, slots, busy } of rooms) {
+  for (const { offer, slots, busy } of nodeSlots) {
     if (found >= wanted) break;
     if (slots === 0) {
       const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])];
@@ -204,10 +204,10 @@ export function noGpusFor(
     found += slots;
   }
   if (ranks === undefined || found >= ranks) return undefined;
-  return `${ranks} ranks were asked for, and ${found} GPUs are free (${rooms.map(roomText).join('; ')})`;
+  return `${ranks} ranks were asked for, and ${found} GPUs are free (${nodeSlots.map(slotsText).join('; ')})`;
 }
 
-interface Room {
+interface NodeSlots {
   offer: NodeOffer;
   /** How many ranks fit. */
   slots: number;
@@ -224,7 +224,7 @@ interface Room {
  * takes two, for others want the cores too. Where GPUs were asked for, their number, whether they
  * are free or not. UserError (usage) for one that is not there.
  */
-export function roomOf(offer: NodeOffer, device: Device, wish?: GpuWish): Room {
+export function slotsOn(offer: NodeOffer, device: Device, wish?: GpuWish): NodeSlots {
   const { host, cores } = offer;
   const listed = wishedFrom(wish, host, offer.gpus);
   if (device === 'cpu') {
@@ -247,7 +247,7 @@ export function roomOf(offer: NodeOffer, device: Device, wish?: GpuWish): Room {
   return { offer, slots, usual: slots, gpus, busy };
 }
 
-function roomText({ offer, slots, busy }: Room): string {
+function slotsText({ offer, slots, busy }: NodeSlots): string {
   const words = offer.trouble ? [...busy, offer.trouble] : busy;
   const what = words.length === 0 ? '' : `, ${words.join(', ')}`;
   return `${offer.host.host} has ${slots}${what}`;

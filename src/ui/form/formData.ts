@@ -36,9 +36,9 @@ export class FormData implements Disposable {
   /** What a start said of a field, until its text changes. */
   private refused: { field: DataField; text: string; typed: string } | undefined;
 
-  /** `onNews`: the nodes have answered. `log`: of a node that did not. */
+  /** `onChange`: the nodes have answered. `log`: of a node that did not. */
   constructor(
-    private readonly onNews: () => void,
+    private readonly onChange: () => void,
     private readonly log: (error: unknown) => void,
   ) {}
 
@@ -114,7 +114,7 @@ export class FormData implements Disposable {
       const content = await contentOf(machine, path);
       if (machine !== this.machine || data !== this.data) return;
       this.content = content;
-      this.onNews();
+      this.onChange();
     } catch (error) {
       this.log(error); // the form says nothing of them then
     }
@@ -129,7 +129,7 @@ export class FormData implements Disposable {
     }
     if (machine !== this.machine || data !== this.data) return;
     this.looks = looks;
-    this.onNews();
+    this.onChange();
     const images = looks.find(({ name }) => name === 'data');
     if (!images) return;
     if (!data.some(isValidation)) await this.lookForHalves(machine, images, data);
@@ -148,7 +148,7 @@ export class FormData implements Disposable {
         : { data: path, evalData: await validationBeside(machine, path) };
       if (machine !== this.machine || data !== this.data || halves.evalData === undefined) return;
       this.halves = { data: halves.data, evalData: halves.evalData };
-      this.onNews();
+      this.onChange();
     } catch (error) {
       this.log(error); // the form offers none then
     }

@@ -10,9 +10,9 @@ export class FormOffers {
   private readonly flagsOf = new Map<string, readonly TrainerFlag[]>();
   private readonly partitionsOf = new Map<string, readonly Partition[]>();
 
-  /** `onNews`: an answer came. `log`: there was none, so what was offered is typed. */
+  /** `onChange`: an answer came. `log`: there was none, so what was offered is typed. */
   constructor(
-    private readonly onNews: () => void,
+    private readonly onChange: () => void,
     private readonly log: (what: string, error: unknown) => void,
   ) {}
 
@@ -45,7 +45,7 @@ export class FormOffers {
     known.set(profile, []); // asked once
     try {
       known.set(profile, await read());
-      this.onNews();
+      this.onChange();
     } catch (error) {
       known.delete(profile);
       this.log(without, error);

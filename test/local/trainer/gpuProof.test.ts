@@ -28,7 +28,7 @@ interface Row {
   program: string;
   images: string;
   images_per_sec: number;
-  recorded_pieces: number | null;
+  recorded_graphs: number | null;
   failure?: string;
 }
 
@@ -180,9 +180,9 @@ describe('gpu-proof', () => {
     const done = bench('--device', 'cpu', '--modes');
     expect(done.status, done.text).toBe(0);
     expect(rows()).toMatchObject([{ program: 'trainyard', images: 'fixed' }]);
-    expect(rows()[0]?.recorded_pieces).toBeGreaterThan(1);
+    expect(rows()[0]?.recorded_graphs).toBeGreaterThan(1);
     expect(rows()[0]?.images_per_sec).toBeGreaterThan(0);
-    expect(text('bench-gpu.md')).toContain(`| fixed | ${rows()[0]?.recorded_pieces ?? ''} |`);
+    expect(text('bench-gpu.md')).toContain(`| fixed | ${rows()[0]?.recorded_graphs ?? ''} |`);
     // A peer that fails is no peer, and no success.
     const failed = bench('--device', 'cpu', '--continue', '--modes', 'eager', '--torch', 'false');
     expect(failed.status, failed.text).toBe(1);

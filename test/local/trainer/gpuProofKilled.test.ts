@@ -206,7 +206,7 @@ it('a report of other sources is kept under another name', () => {
 it('bench:gpu, too, leaves the rows that it had when it is killed, and goes on with the others', async () => {
   // A stand-in for the trainer, which hangs in rows of 3 images.
   const row =
-    '{"images_per_sec": 5, "step_ms": 2, "images": "fixed", "recorded_pieces": 0, "first_step_at": 1}';
+    '{"images_per_sec": 5, "step_ms": 2, "images": "fixed", "recorded_graphs": 0, "first_step_at": 1}';
   const hang = `if [ "$(cat '${file('hang')}')" = batch ]; then echo $$ > '${file('pid')}'; exec sleep 600; fi`;
   writeFileSync(
     file('trainer'),

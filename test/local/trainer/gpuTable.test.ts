@@ -10,7 +10,7 @@ const row = (program: string, batch: number, more: Row): Row => ({
   ...{ program, batch, precision: 'bf16', images: 'fixed', step_ms: 1, memory_mib: 2, start_seconds: 3 },
   ...more,
 });
-const ours = (batch: number): Row => row('trainyard', batch, { images_per_sec: 3000, recorded_pieces: 7 });
+const ours = (batch: number): Row => row('trainyard', batch, { images_per_sec: 3000, recorded_graphs: 7 });
 const eager = (batch: number): Row => row('PyTorch eager', batch, { images_per_sec: 2000 });
 const compiled = (batch: number): Row => row('PyTorch compile', batch, { images_per_sec: 2500 });
 const failed = (program: string, batch: number): Row => row(program, batch, { failure: 'no\nmemory' });
@@ -57,7 +57,7 @@ it.each([
 it('a row says what its images were and in how many pieces a step was recorded', () => {
   const line = (one: Row): unknown => call('line_of', one);
   expect(line(ours(64))).toBe('| bf16 | 64 | trainyard | 3000 | 1.00 | fixed | 7 | 2 | 3.0 |');
-  expect(line({ ...ours(64), recorded_pieces: 0 })).toContain('| fixed | 0: op by op |');
+  expect(line({ ...ours(64), recorded_graphs: 0 })).toContain('| fixed | 0: op by op |');
   expect(line(eager(64))).toContain('| fixed |  | 2 |');
   expect(line(failed('PyTorch eager', 64))).toBe('| bf16 | 64 | PyTorch eager | failed: memory | | | | | |');
 });

@@ -22,8 +22,8 @@ void add_device_flags(CLI::App& command, std::string& device, std::string& preci
 
 void add_graphs_flag(CLI::App& command, bool& no_cuda_graphs) {
   command.add_flag("--no-cuda-graphs", no_cuda_graphs,
-                   "on a GPU: launches every op of a step by itself, instead of all of them recorded once and launched "
-                   "in a few pieces");
+                   "on a GPU: launches every op of a step by itself, instead of a few CUDA graphs in which all of them "
+                   "are recorded");
 }
 
 void add_tune_flag(CLI::App& command, std::string& tune) {

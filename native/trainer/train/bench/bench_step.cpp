@@ -115,7 +115,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   result["cpu_ms"] = cpu_ms;
   result["first_step_at"] = first_step_at;
   result["peak_bytes"] = memory_usage().peak;
-  result["recorded_pieces"] = step.network().recorded_pieces();
+  result["recorded_graphs"] = step.network().recorded_graphs();
   result["memory_bytes"] = step.network().memory_bytes();
   return result;
 }

@@ -124,7 +124,7 @@ export class StepTable {
   private median: { changes: number; value: number | undefined } | undefined;
 
   constructor(readonly capacity = 2048) {
-    if (!Number.isInteger(capacity) || capacity < 2) throw new RangeError('a table needs room for two rows');
+    if (!Number.isInteger(capacity) || capacity < 2) throw new RangeError('a table needs at least two rows');
   }
 
   /** `images` are those of the line's steps, where they are known. */

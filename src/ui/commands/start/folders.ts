@@ -23,12 +23,12 @@ export class Folders {
   constructor(private readonly machine: Pick<Machine, 'list'>) {}
 
   /** What is in the folder; undefined as long as it is not known. */
-  look(folder: string, onNews: () => void): Listed | undefined {
+  look(folder: string, onChange: () => void): Listed | undefined {
     if (!this.known.has(folder)) {
       this.known.set(folder, undefined);
       const settle = (listed: Listed): void => {
         this.known.set(folder, listed);
-        onNews();
+        onChange();
       };
       this.machine.list(nodePath(folder)).then(settle, (error: unknown) => {
         settle({ problem: errorWords(error) });
@@ -38,9 +38,9 @@ export class Folders {
   }
 
   /** Folders that begin with what was typed, each as a whole path with a slash at its end. */
-  completions(typed: string, onNews: () => void): string[] {
+  completions(typed: string, onChange: () => void): string[] {
     const parent = parentOf(typed);
-    const listed = this.look(parent, onNews);
+    const listed = this.look(parent, onChange);
     if (!listed || 'problem' in listed) return [];
     const begun = typed.slice(parent.length);
     return listed.folders
