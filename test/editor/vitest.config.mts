@@ -2,8 +2,15 @@ import { defineConfig } from 'vitest/config';
 import { together } from '../support/together.js';
 
 const all = 'test/editor/**/*.test.ts';
-/** They make packages, which writes dist anew, from which the other editors run. */
-const alone = ['test/editor/package/packages.test.ts', 'test/editor/package/vsix.test.ts'];
+/**
+ * One measures how soon the editor says what happened. The others make packages, which writes dist
+ * anew, from which the other editors run.
+ */
+const alone = [
+  'test/editor/runStates.test.ts',
+  'test/editor/package/packages.test.ts',
+  'test/editor/package/vsix.test.ts',
+];
 
 // Whole editors on two cores. The tests wait half of their time, so two files run at a time. Each
 // file has an editor, folders, ports and nodes of its own.
