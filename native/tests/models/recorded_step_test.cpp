@@ -1,6 +1,6 @@
-// Steps whose ops are recorded once and launched as a few graphs: the same bits as op by op, whatever
-// changes between two steps. The device is the host (host_cuda.h), which keeps kernels and their
-// arguments as a stream that is captured does, and refuses what such a stream refuses.
+// Steps whose ops are recorded once and launched as a few graphs: the same bits as op by op,
+// whatever changes between two steps. The device is the host (host_cuda.h), which keeps kernels and
+// their arguments as a stream that is captured does, and refuses what such a stream refuses.
 #include <gtest/gtest.h>
 
 #include <algorithm>

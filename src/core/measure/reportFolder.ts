@@ -14,9 +14,9 @@ export const pageOf: Record<ReportKind, string> = { scaling: scalingPage, bakeof
 const dataOf: Record<ReportKind, string> = { scaling: scalingData, bakeoff: bakeOffData };
 
 /**
- * When the report in the folder was begun, in seconds since the epoch, as the records of its runs
- * have it. Undefined where the folder has no such report. UserError (usage) where the file cannot be
- * read.
+ * When the report in the folder was begun, in seconds since the epoch: `report.begun` in the
+ * records of its runs. Undefined where the folder has no such report. UserError (usage) where its file
+ * cannot be read.
  */
 export async function begunOf(folder: string, kind: ReportKind): Promise<number | undefined> {
   const found = check(z.object({ created: z.number() }), await readData(join(folder, dataOf[kind])));

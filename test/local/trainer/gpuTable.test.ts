@@ -54,7 +54,7 @@ it.each([
   expect(call('ratios', rows)).toEqual([`| bf16 | ${rows[0]?.['batch'] ?? ''} | ${expected} |`]);
 });
 
-it('a row says what its images were and in how many pieces a step was recorded', () => {
+it('a row says what its images were and how many graphs a step was recorded in', () => {
   const line = (one: Row): unknown => call('line_of', one);
   expect(line(ours(64))).toBe('| bf16 | 64 | trainyard | 3000 | 1.00 | fixed | 7 | 2 | 3.0 |');
   expect(line({ ...ours(64), recorded_graphs: 0 })).toContain('| fixed | 0: op by op |');

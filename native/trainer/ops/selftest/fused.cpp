@@ -169,16 +169,20 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
     }
     const void* more = adds ? dx : nullptr;
     std::vector<Result> results;
-    if (merged && sums.rows > 0) return {{"dresidual", side.take(desc, g)}, {"dbeta", added_rows(side, sums, in.c)}};
     if (pairs) {
       const auto [of_branch, of_projection] = pair.backward(side, g, more, sums);
       results = {{"dx", side.take(desc, of_branch)}, {"dprojection", side.take(desc, of_projection)}};
       pair.read(side, results);
       return results;
     }
-    void* of_norm = norm.backward(side, desc, g, more, sums);
-    if (merged) return {{"dresidual", side.take(desc, g)}, {"dbeta", side.read(norm.dbeta, norm.channels)}};
-    results.push_back({"dx", side.take(desc, of_norm)});
+    if (merged) {
+      if (sums.rows == 0) norm.backward(side, desc, g, more);
+      results.push_back({"dresidual", side.take(desc, g)});
+      results.push_back(
+          {"dbeta", sums.rows > 0 ? added_rows(side, sums, in.c) : side.read(norm.dbeta, norm.channels)});
+      return results;
+    }
+    results.push_back({"dx", side.take(desc, norm.backward(side, desc, g, more, sums))});
     if (adds) results.push_back({"dresidual", side.take(desc, g)});
     norm.read(side, "", results);
     return results;
