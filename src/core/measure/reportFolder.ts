@@ -15,8 +15,8 @@ const dataOf: Record<ReportKind, string> = { scaling: scalingData, bakeoff: bake
 
 /**
  * When the report in the folder was begun, in seconds since the epoch: `report.begun` in the
- * records of its runs. Undefined where the folder has no such report. UserError (usage) where its file
- * cannot be read.
+ * records of its runs. Undefined where the folder has no such report. UserError (usage) where
+ * its file cannot be read.
  */
 export async function begunOf(folder: string, kind: ReportKind): Promise<number | undefined> {
   const found = check(z.object({ created: z.number() }), await readData(join(folder, dataOf[kind])));

@@ -178,8 +178,7 @@ void ended_gradient(Comparison& all, const Shape& in, int out, GradientEndKind k
     if (merged) {
       if (sums.rows == 0) norm.backward(side, desc, g, more);
       results.push_back({"dresidual", side.take(desc, g)});
-      results.push_back(
-          {"dbeta", sums.rows > 0 ? added_rows(side, sums, in.c) : side.read(norm.dbeta, norm.channels)});
+      results.push_back({"dbeta", sums.rows > 0 ? added_rows(side, sums, in.c) : side.read(norm.dbeta, norm.channels)});
       return results;
     }
     results.push_back({"dx", side.take(desc, norm.backward(side, desc, g, more, sums))});
