@@ -1,4 +1,5 @@
-# trainyard_part(NAME SOURCES … LINKS …): one layer as one static library, warnings as errors.
+# trainyard_part(NAME SOURCES … LINKS … [FLAGS …]): one layer as one static library, warnings as
+# errors. FLAGS are those that its precompiled headers must share.
 set(TRAINYARD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
 
 function(trainyard_flags target)
@@ -8,26 +9,34 @@ function(trainyard_flags target)
 endfunction()
 
 function(trainyard_part name)
-  cmake_parse_arguments(PART "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(PART "" "" "SOURCES;LINKS;PRIVATE_LINKS;FLAGS" ${ARGN})
   add_library(${name} STATIC ${PART_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC ${PART_LINKS} PRIVATE ${PART_PRIVATE_LINKS})
   trainyard_flags(${name})
+  target_compile_options(${name} PRIVATE ${PART_FLAGS})
+  trainyard_precompiled(${name} ${PART_FLAGS})
 endfunction()
 
 # As trainyard_part, for arithmetic: compiled for x86-64-v3 (AVX2, FMA).
 function(trainyard_compute_part name)
-  trainyard_part(${name} ${ARGN})
-  target_compile_options(${name} PRIVATE ${TRAINYARD_ARITHMETIC})
+  trainyard_part(${name} ${ARGN} FLAGS ${TRAINYARD_ARITHMETIC})
 endfunction()
 
-# trainyard_test(NAME SOURCES … LINKS …): one GoogleTest program, run by ctest as one test.
+# trainyard_test(NAME [OPTIMIZED] SOURCES … LINKS … [FLAGS …]): one GoogleTest program, run by ctest
+# as one test. What it links is as optimized as ever. Its own sources are so only where they compute
+# much themselves: without, a compiler takes half the time.
 function(trainyard_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(TEST "OPTIMIZED" "" "SOURCES;LINKS;FLAGS" ${ARGN})
+  if(NOT TEST_OPTIMIZED)
+    list(APPEND TEST_FLAGS $<$<CONFIG:Release>:-O0>)
+  endif()
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} GTest::gmock_main)
   target_link_options(${name} PRIVATE ${TRAINYARD_RUNPATH})
   trainyard_flags(${name})
+  target_compile_options(${name} PRIVATE ${TEST_FLAGS})
+  trainyard_precompiled(${name} ${TEST_FLAGS} -DTRAINYARD_PRECOMPILED_TESTS -DGTEST_HAS_PTHREAD=1)
   target_compile_definitions(${name} PRIVATE TRAINYARD_FIXTURES="${PROJECT_SOURCE_DIR}/tests/fixtures")
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

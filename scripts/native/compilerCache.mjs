@@ -36,7 +36,11 @@ export function compilerCache(settings = []) {
  * @returns {string[]}
  */
 export function compilerCacheWords() {
-  // It tells by a compiler's name, and ours is called c++.
-  const launcher = compilerCache(['CCACHE_COMPILERTYPE=clang']).join(';');
+  const settings = [
+    'CCACHE_COMPILERTYPE=clang', // ccache tells by a compiler's name, and ours is called c++
+    'CCACHE_DEPEND=1', // headers are those that the compiler names, so nothing is preprocessed twice
+    'CCACHE_SLOPPINESS=pch_defines,time_macros', // what ccache's manual asks for with precompiled headers
+  ];
+  const launcher = compilerCache(settings).join(';');
   return ['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`);
 }

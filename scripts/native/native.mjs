@@ -107,7 +107,7 @@ function store(binaries, kept) {
   const folder = dirname(kept);
   mkdirSync(folder, { recursive: true });
   const temporary = `${kept}.partial-${process.pid}`;
-  cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z_]+$/.test(path) });
+  cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z0-9_]+$/.test(path) });
   rmSync(kept, { recursive: true, force: true });
   renameSync(temporary, kept);
   const byAge = readdirSync(folder)
@@ -217,8 +217,10 @@ export async function testNative() {
   step('native: tests');
   configure(...bothLibraries);
   ninja(['all']);
-  // The agent's tests wait for processes and deadlines nearly all of their time.
-  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 6 } });
+  // The agent's tests wait for processes and deadlines nearly all of their time. The others named
+  // here compute in one thread.
+  const shares = { test_agent: 6, test_cuda: 2, test_data: 2, test_ops: 2 };
+  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares });
   step('native: machine code of the CUDA kernels');
   const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);

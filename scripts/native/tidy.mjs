@@ -63,6 +63,7 @@ function compilerArguments() {
     ...taken,
     ...dependencies.flatMap((path) => ['-isystem', path]),
     `-I${join(root, 'native')}`,
+    '-DJSON_HAS_THREE_WAY_COMPARISON=0', // as native/cmake/dependencies.cmake has it
     '-DTRAINYARD_FIXTURES=""',
     '-DTRAINYARD_CUDA_ABI=""',
     '-DTRAINYARD_CUDA_TARGETS="sm_90"',

@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    fileParallelism: false,
-    expect: { poll: { timeout: 5000 } }, // the page renders a moment after what is done to it
+    maxWorkers: 2, // one file leaves the second core idle
+    expect: { poll: { timeout: 10_000 } }, // the page renders a moment after what is done to it
   },
 });
