@@ -6,5 +6,6 @@ export default defineConfig({
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     restoreMocks: true,
     testTimeout: 20_000,
+    maxWorkers: '100%', // Vitest leaves one core idle, which is half of the smallest machine
   },
 });

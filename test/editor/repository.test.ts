@@ -88,6 +88,8 @@ test('a profile that it brings is used once somebody has looked at it', async ()
     profiles: [{ name: 'local' }, { name: 'borrowed', hosts: [{ host: '127.0.0.1', port, user: 'me' }] }],
   });
   expect(visitors).toBe(0);
+  // The file opens at the end, and takes the focus from whatever asks something meanwhile.
+  await page.locator('.tabs-container .tab.active', { hasText: 'profiles.json' }).waitFor();
 });
 
 test('a profile goes into the file of the workspace', async () => {
