@@ -217,9 +217,10 @@ export async function testNative() {
   step('native: tests');
   configure(...bothLibraries);
   ninja(['all']);
-  // The agent's tests wait for processes and deadlines nearly all of their time. Most others compute
-  // in one thread.
-  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 6 }, workers: 2 });
+  // The agent's tests wait for processes and deadlines nearly all of their time. The others named
+  // here compute in one thread.
+  const shares = { test_agent: 6, test_cuda: 2, test_data: 2, test_ops: 2 };
+  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares });
   step('native: machine code of the CUDA kernels');
   const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);
