@@ -6,7 +6,7 @@ set(VENV "${TRAINYARD_TOOLCHAIN}/venv")
 
 add_library(dep_headers INTERFACE) # nlohmann/json, CLI11, protozero
 target_include_directories(dep_headers SYSTEM INTERFACE "${SYS}/include")
-# Nothing here orders JSON values. Where one is only compared, their <=> takes a compiler 3 s an object.
+# Nothing here orders JSON values. Where one is compared, their <=> takes a compiler 3 s an object.
 set(TRAINYARD_JSON -DJSON_HAS_THREE_WAY_COMPARISON=0)
 target_compile_options(dep_headers INTERFACE ${TRAINYARD_JSON})
 

@@ -1,4 +1,4 @@
-# trainyard_precompiled(TARGET FLAGS …): this target's objects read precompiled.h in compiled form.
+# trainyard_precompiled(TARGET FLAGS …): this target's objects read precompiled.h compiled.
 # FLAGS are what the compiled form depends on beside the build type's flags: the processor's
 # instructions, another level of optimization, definitions.
 #
@@ -35,5 +35,4 @@ function(trainyard_precompiled target)
   endif()
   add_dependencies(${target} precompiled_${name})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang ${compiled}>")
-  set_property(TARGET ${target} APPEND PROPERTY OBJECT_DEPENDS "${compiled}")
 endfunction()

@@ -1,6 +1,6 @@
 // The headers of others that most of our sources include. They are compiled once, not once an
-// object (precompiled.cmake). Each source still includes what it uses: sanitizer builds have none of
-// this.
+// object (precompiled.cmake). Each source still includes what it uses, for builds without this:
+// debug and sanitizers.
 #pragma once
 #include <algorithm>
 #include <array>

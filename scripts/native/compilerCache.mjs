@@ -26,6 +26,9 @@ export function compilerCache(settings = []) {
     `CCACHE_BASEDIR=${root}`,
     'CCACHE_NOHASHDIR=1',
     `CCACHE_MAXSIZE=${most}`,
+    // By the headers that a compiler names. Otherwise ccache preprocesses everything beforehand,
+    // and nvcc does that for the first of several GPUs alone.
+    'CCACHE_DEPEND=1',
     ...settings,
     'ccache',
   ];
@@ -38,8 +41,7 @@ export function compilerCache(settings = []) {
 export function compilerCacheWords() {
   const settings = [
     'CCACHE_COMPILERTYPE=clang', // ccache tells by a compiler's name, and ours is called c++
-    'CCACHE_DEPEND=1', // headers are those that the compiler names, so nothing is preprocessed twice
-    'CCACHE_SLOPPINESS=pch_defines,time_macros', // what ccache's manual asks for with precompiled headers
+    'CCACHE_SLOPPINESS=pch_defines,time_macros', // as ccache's manual says of precompiled headers
   ];
   const launcher = compilerCache(settings).join(';');
   return ['C', 'CXX'].map((language) => `-DCMAKE_${language}_COMPILER_LAUNCHER=${launcher}`);

@@ -18,7 +18,7 @@ import {
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
@@ -27,7 +27,7 @@ import { compilerCacheWords } from './compilerCache.mjs';
 import { audit, ownReadings } from './cudaAudit.mjs';
 import { ensureCuda12Toolkit } from './cuda12Toolkit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
-import { runNativeTests } from './nativeTests.mjs';
+import { isTestProgram, runNativeTests } from './nativeTests.mjs';
 import { ensureToolchain } from './toolchain.mjs';
 
 /** @import { Counts } from '../lib/counts.mjs' */
@@ -107,7 +107,7 @@ function store(binaries, kept) {
   const folder = dirname(kept);
   mkdirSync(folder, { recursive: true });
   const temporary = `${kept}.partial-${process.pid}`;
-  cpSync(binaries, temporary, { recursive: true, filter: (path) => !/test_[a-z0-9_]+$/.test(path) });
+  cpSync(binaries, temporary, { recursive: true, filter: (path) => !isTestProgram(basename(path)) });
   rmSync(kept, { recursive: true, force: true });
   renameSync(temporary, kept);
   const byAge = readdirSync(folder)

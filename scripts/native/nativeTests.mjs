@@ -41,10 +41,13 @@ function countsOf(report, status) {
 /** What is run by itself (npm run cuda12:engines), and may lie beside the others. */
 const notInAll = new Set(['test_cuda12_engines']);
 
+/** @param {string} name */
+export const isTestProgram = (name) => /^test_[a-z0-9_]+$/.test(name);
+
 /** @param {string} folder */
 const allIn = (folder) =>
   readdirSync(folder)
-    .filter((name) => /^test_[a-z0-9_]+$/.test(name) && !notInAll.has(name))
+    .filter((name) => isTestProgram(name) && !notInAll.has(name))
     .sort();
 
 /**

@@ -8,6 +8,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 60_000,
     maxWorkers: 2, // one file leaves the second core idle
-    expect: { poll: { timeout: 10_000 } }, // the page renders a moment after what is done to it
+    expect: { poll: { timeout: 5000 } }, // the page renders a moment after what is done to it
   },
 });

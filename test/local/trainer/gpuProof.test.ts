@@ -105,8 +105,7 @@ extern "C" int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t
 }
 `;
 
-/** By the headers that nvcc names: it preprocesses for the first of several GPUs alone. */
-const launcher = compilerCache(['CCACHE_DEPEND=1'])
+const launcher = compilerCache()
   .map((word) => `'${word}'`)
   .join(' ');
 
