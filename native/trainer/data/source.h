@@ -39,7 +39,7 @@ class Dataset {
   virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
 };
 
-enum class Purpose { training, evaluation };
+enum class Split { training, evaluation };
 
 /// What a checkpoint says of the data that it was trained on.
 struct TrainedData {
@@ -51,7 +51,7 @@ struct DatasetOptions {
   /// Of class folders: called from the opening thread each time some more names were read.
   std::function<void()> listed;
   // For TFRecord shards alone:
-  Purpose purpose = Purpose::training;  ///< which shards of a folder that holds several kinds
+  Split split = Split::training;        ///< which shards of a folder that holds several kinds
   std::optional<int64_t> label_offset;  ///< subtracted from labels; nothing: the checkpoint's, else 0
   std::optional<TrainedData> trained;
   int64_t max_bad_images = 100;  ///< more images lost behind damaged lengths than this are an error

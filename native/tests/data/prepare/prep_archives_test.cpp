@@ -48,8 +48,8 @@ class PrepArchives : public PrepTest {
     options_.labels = folder_.write("labels.txt", "n02\nn01\nn02\nn02\nn01\nn02\n");
   }
 
-  std::vector<std::string> images(Purpose purpose) {
-    const auto data = open_records_at(options_.to, std::nullopt, purpose);
+  std::vector<std::string> images(Split split) {
+    const auto data = open_records_at(options_.to, std::nullopt, split);
     std::vector<std::string> found;
     for (size_t i = 0; i < data->size(); ++i) found.push_back(data->encoded(i));
     return found;
@@ -91,8 +91,8 @@ TEST_F(PrepArchives, keep_halves_that_they_have) {
   options_.shards = 1;
   options_.from = folder_.write("set.tar", tar_of(files));
   prep(options_);
-  EXPECT_THAT(images(Purpose::training), ElementsAre(small_jpeg(1), small_jpeg(2)));
-  EXPECT_THAT(images(Purpose::evaluation), ElementsAre(small_jpeg(3)));
+  EXPECT_THAT(images(Split::training), ElementsAre(small_jpeg(1), small_jpeg(2)));
+  EXPECT_THAT(images(Split::evaluation), ElementsAre(small_jpeg(3)));
   fs::remove_all(options_.to);
   options_.validation = 0.5;
   expect_error(Exit::usage, "Leave --validation out");
@@ -114,12 +114,11 @@ TEST_F(PrepArchives, take_imagenet_as_people_have_it) {
   EXPECT_EQ(summary.train_images, 6);
   EXPECT_EQ(summary.validation_images, 6);
   EXPECT_THAT(summary.class_names, ElementsAre("n01", "n02"));
-  EXPECT_THAT(images(Purpose::training), ElementsAre(small_jpeg(11), small_jpeg(12), small_jpeg(10), small_jpeg(21),
-                                                     small_jpeg(22), small_jpeg(20)));
-  EXPECT_THAT(images(Purpose::evaluation),
+  EXPECT_THAT(images(Split::training), ElementsAre(small_jpeg(11), small_jpeg(12), small_jpeg(10), small_jpeg(21),
+                                                   small_jpeg(22), small_jpeg(20)));
+  EXPECT_THAT(images(Split::evaluation),
               ElementsAre(small_jpeg(2), small_jpeg(5), small_jpeg(1), small_jpeg(3), small_jpeg(4), small_jpeg(6)));
-  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Purpose::evaluation)),
-              ElementsAre(0, 0, 1, 1, 1, 1));
+  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Split::evaluation)), ElementsAre(0, 0, 1, 1, 1, 1));
 }
 
 TEST_F(PrepArchives, take_numbers_for_labels) {

@@ -38,8 +38,8 @@ class PrepShards : public PrepTest {
   }
 
   /// The images of a half, as they stand in the records.
-  std::multiset<std::string> images(Purpose purpose) const {
-    const auto data = open_records_at(options_.to, std::nullopt, purpose);
+  std::multiset<std::string> images(Split split) const {
+    const auto data = open_records_at(options_.to, std::nullopt, split);
     std::multiset<std::string> found;
     for (size_t i = 0; i < data->size(); ++i) found.insert(std::to_string(data->label(i)) + data->encoded(i));
     return found;
@@ -56,9 +56,9 @@ TEST_F(PrepShards, splits_class_folders_by_the_seed) {
   EXPECT_THAT(made(), ElementsAre("labels.txt", "train-00000-of-00002", "train-00001-of-00002",
                                   "validation-00000-of-00002", "validation-00001-of-00002"));
   EXPECT_EQ(read_file(options_.to + "/labels.txt"), "0:a\n1:b\n");
-  auto all = images(Purpose::training);
-  const auto validation = images(Purpose::evaluation);
-  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Purpose::evaluation)), ElementsAre(0, 0, 1, 1));
+  auto all = images(Split::training);
+  const auto validation = images(Split::evaluation);
+  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Split::evaluation)), ElementsAre(0, 0, 1, 1));
   all.insert(validation.begin(), validation.end());
   std::multiset<std::string> expected;
   for (uint64_t i = 0; i < 20; ++i) expected.insert((i < 10 ? "1" : "0") + small_jpeg(i));
@@ -67,11 +67,11 @@ TEST_F(PrepShards, splits_class_folders_by_the_seed) {
   fs::remove_all(options_.to);
   options_.threads = 3;
   prep(options_);
-  EXPECT_EQ(images(Purpose::evaluation), first);
+  EXPECT_EQ(images(Split::evaluation), first);
   fs::remove_all(options_.to);
   options_.seed = 2;
   prep(options_);
-  EXPECT_NE(images(Purpose::evaluation), first);
+  EXPECT_NE(images(Split::evaluation), first);
 }
 
 TEST_F(PrepShards, takes_halves_that_stand_apart_with_the_labels_of_the_training_one) {
@@ -79,7 +79,7 @@ TEST_F(PrepShards, takes_halves_that_stand_apart_with_the_labels_of_the_training
   write("val/", {"c"}, 2);
   prep(options_);
   EXPECT_THAT(labels_of(*open_records_at(options_.to)), ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2));
-  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Purpose::evaluation)), ElementsAre(2, 2));
+  EXPECT_THAT(labels_of(*open_records_at(options_.to, std::nullopt, Split::evaluation)), ElementsAre(2, 2));
   fs::remove_all(options_.to);
   write("val/", {"d"}, 2);
   expect_error(Exit::data, "class d");
@@ -93,13 +93,13 @@ TEST_F(PrepShards, mixes_records_on_request) {
   prep(options_);
   const auto sorted = labels_of(*open_records_at(options_.to));
   EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
-  const auto before = images(Purpose::training);
+  const auto before = images(Split::training);
   fs::remove_all(options_.to);
   options_.shuffle = true;
   prep(options_);
   const auto mixed = labels_of(*open_records_at(options_.to));
   EXPECT_FALSE(std::is_sorted(mixed.begin(), mixed.end()));
-  EXPECT_EQ(images(Purpose::training), before);
+  EXPECT_EQ(images(Split::training), before);
 }
 
 TEST_F(PrepShards, leaves_out_what_is_no_image_and_gives_up_when_it_is_much) {
@@ -166,7 +166,7 @@ TEST_F(PrepShards, drawn_images_are_those_of_the_folders) {
   const auto data = open_records_at(folders.to + "/train");
   std::multiset<std::string> expected;
   for (size_t i = 0; i < data->size(); ++i) expected.insert(std::to_string(data->label(i)) + data->encoded(i));
-  EXPECT_EQ(images(Purpose::training), expected);
+  EXPECT_EQ(images(Split::training), expected);
 }
 
 }  // namespace

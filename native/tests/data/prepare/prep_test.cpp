@@ -181,7 +181,7 @@ TEST(Prep, leaves_nothing_behind_when_the_disk_is_full) {
 
 TEST(DemoImages, a_shape_covers_a_part_of_its_square) {
   EXPECT_EQ(shapes().size(), 8U);
-  for (const Shape& shape : shapes()) {
+  for (const DrawnShape& shape : shapes()) {
     int inside = 0;
     for (int y = -40; y <= 40; ++y) {
       for (int x = -40; x <= 40; ++x) {

@@ -34,11 +34,10 @@ std::string feature(const std::string& name, uint64_t kind, const std::string& l
 
 std::string example(const std::string& entries) { return bytes_field(1, entries); }
 
-std::unique_ptr<Dataset> open_records_at(const std::string& spec, std::optional<int64_t> label_offset,
-                                         Purpose purpose) {
+std::unique_ptr<Dataset> open_records_at(const std::string& spec, std::optional<int64_t> label_offset, Split split) {
   DatasetOptions options;
   options.label_offset = label_offset;
-  options.purpose = purpose;
+  options.split = split;
   return open_dataset(spec, 16, options);
 }
 

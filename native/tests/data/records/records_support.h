@@ -26,7 +26,7 @@ std::string example(const std::string& entries);
 
 /// Opens a data set, options.trained and offset as given.
 std::unique_ptr<Dataset> open_records_at(const std::string& spec, std::optional<int64_t> label_offset = std::nullopt,
-                                         Purpose purpose = Purpose::training);
+                                         Split split = Split::training);
 
 /// The labels of all images.
 std::vector<int> labels_of(const Dataset& data);

@@ -59,15 +59,15 @@ TEST(Records, of_a_folder_of_several_kinds_are_chosen_by_purpose_or_name) {
   folder.write("d/labels.txt", "a\nb\nc\nd\n");
   folder.write("d/flowers_train.tfrecord.json", "no shard");
   const std::string spec = folder.path() + "/d";
-  const auto last = [&](const std::string& name, Purpose purpose) {
-    return open_records_at(name, std::nullopt, purpose)->label(1);
+  const auto last = [&](const std::string& name, Split split) {
+    return open_records_at(name, std::nullopt, split)->label(1);
   };
-  EXPECT_EQ(last(spec, Purpose::training), 1);
-  EXPECT_EQ(last(spec, Purpose::evaluation), 2);
-  EXPECT_EQ(last(spec + "/validation", Purpose::training), 2);
-  EXPECT_EQ(last(spec + "/train", Purpose::evaluation), 1);
-  EXPECT_EQ(last(spec + "/flowers_test", Purpose::training), 3);
-  EXPECT_EQ(last(spec + "/flowers_test_00000-of-00001.tfrecord", Purpose::training), 3);
+  EXPECT_EQ(last(spec, Split::training), 1);
+  EXPECT_EQ(last(spec, Split::evaluation), 2);
+  EXPECT_EQ(last(spec + "/validation", Split::training), 2);
+  EXPECT_EQ(last(spec + "/train", Split::evaluation), 1);
+  EXPECT_EQ(last(spec + "/flowers_test", Split::training), 3);
+  EXPECT_EQ(last(spec + "/flowers_test_00000-of-00001.tfrecord", Split::training), 3);
   expect_data_error(spec + "/nothing", HasSubstr("does not exist"));
 }
 
@@ -210,7 +210,7 @@ TEST_F(BothWays, count_alike) {
   EXPECT_EQ(made_.train_images, 40);
   EXPECT_EQ(made_.validation_images, 8);
   EXPECT_THAT(made_.class_names, ElementsAre("circle", "square", "star", "triangle"));
-  EXPECT_EQ(open_records_at(folder_.path() + "/shards", std::nullopt, Purpose::evaluation)->size(), 8U);
+  EXPECT_EQ(open_records_at(folder_.path() + "/shards", std::nullopt, Split::evaluation)->size(), 8U);
 }
 
 }  // namespace

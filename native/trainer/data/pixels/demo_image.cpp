@@ -121,7 +121,7 @@ void add_clutter(Canvas& canvas, const Colour& ground, Random& random) {
   }
 }
 
-void add_shape(Canvas& canvas, const Shape& shape, const Colour& ground, Random& random) {
+void add_shape(Canvas& canvas, const DrawnShape& shape, const Colour& ground, Random& random) {
   const double radius = random.uniform(0.29, 0.42);
   const double play = 0.5 - radius * 0.92;  // up to a little over the edge
   const Point at{0.5 + random.uniform(-play, play), 0.5 + random.uniform(-play, play)};
@@ -143,7 +143,7 @@ void add_shape(Canvas& canvas, const Shape& shape, const Colour& ground, Random&
 
 }  // namespace
 
-Image draw_demo_image(const Shape& shape, int size, Random& random) {
+Image draw_demo_image(const DrawnShape& shape, int size, Random& random) {
   Canvas canvas(size);
   const Colour ground = ground_colour(random);
   const Colour far_ground = mix(ground, any_colour(random), 0.35);

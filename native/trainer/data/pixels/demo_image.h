@@ -9,6 +9,6 @@ namespace trainyard {
 /// Draws `shape` at a random place, size, turn and colour over a cluttered ground, under uneven
 /// light, with sensor noise. No colour, place or brightness belongs to a shape: only its outline
 /// tells which it is.
-Image draw_demo_image(const Shape& shape, int size, Random& random);
+Image draw_demo_image(const DrawnShape& shape, int size, Random& random);
 
 }  // namespace trainyard

@@ -42,8 +42,8 @@ bool in_heart(Point p) {
 
 }  // namespace
 
-const std::vector<Shape>& shapes() {
-  static const std::vector<Shape> all{
+const std::vector<DrawnShape>& shapes() {
+  static const std::vector<DrawnShape> all{
       {"circle", [](Point p) { return within(p, {}, 0.85); }},
       {"triangle", regular(3, {1.0})},
       {"square", regular(4, {0.98})},

@@ -8,13 +8,13 @@
 
 namespace trainyard {
 
-struct Shape {
+struct DrawnShape {
   std::string name;
   /// Whether a point belongs to the shape, which lies around (0, 0) within a radius of 1.
   std::function<bool(Point)> inside;
 };
 
 /// Eight shapes, those that are easiest to tell apart first.
-const std::vector<Shape>& shapes();
+const std::vector<DrawnShape>& shapes();
 
 }  // namespace trainyard

@@ -144,7 +144,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 
 struct Place {
   std::string folder;
-  std::string wanted;  ///< how the names of the shards meant begin; empty: by purpose
+  std::string wanted;  ///< how the names of the shards meant begin; empty: by split
 };
 
 Place place_of(const std::string& spec) {
@@ -168,7 +168,7 @@ bool is_records(const std::string& spec) {
 
 std::unique_ptr<Dataset> open_records(const std::string& spec, const DatasetOptions& options) {
   const Place place = place_of(spec);
-  std::vector<std::string> paths = choose_shards(place.folder, files_in(place.folder), options.purpose, place.wanted);
+  std::vector<std::string> paths = choose_shards(place.folder, files_in(place.folder), options.split, place.wanted);
   for (std::string& path : paths) path.insert(0, place.folder + "/");
   return std::make_unique<Records>(place.folder, paths, options);
 }

@@ -120,7 +120,7 @@ CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
 std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
                                              const CheckpointModel& model) {
   DatasetOptions options;
-  options.purpose = Purpose::evaluation;
+  options.split = Split::evaluation;
   options.label_offset = label_offset;
   options.trained = TrainedData{model.class_names, model.label_offset};
   options.max_bad_images = most_bad_images;

@@ -99,12 +99,12 @@ Kind kind_of(const ShardName& name) {
   return Kind::other;
 }
 
-std::vector<ShardName> for_purpose(const std::string& folder, const std::vector<ShardName>& shards, Purpose purpose) {
+std::vector<ShardName> for_split(const std::string& folder, const std::vector<ShardName>& shards, Split split) {
   std::map<Kind, std::vector<ShardName>> kinds;
   for (const ShardName& shard : shards) kinds[kind_of(shard)].push_back(shard);
   if (kinds.size() == 1) return shards;
   const std::array<Kind, 2> wanted =
-      purpose == Purpose::training ? std::array{Kind::train, Kind::other} : std::array{Kind::validation, Kind::test};
+      split == Split::training ? std::array{Kind::train, Kind::other} : std::array{Kind::validation, Kind::test};
   for (const Kind kind : wanted) {
     if (kinds.contains(kind)) return kinds[kind];
   }
@@ -167,8 +167,8 @@ bool names_shard(const std::string& wanted, const std::string& file) {
   return name && is_meant(*name, wanted);
 }
 
-std::vector<std::string> choose_shards(const std::string& folder, const std::vector<std::string>& files,
-                                       Purpose purpose, const std::string& wanted) {
+std::vector<std::string> choose_shards(const std::string& folder, const std::vector<std::string>& files, Split split,
+                                       const std::string& wanted) {
   std::vector<ShardName> shards;
   for (const std::string& file : files) {
     if (auto name = parse(file)) shards.push_back(*name);
@@ -178,7 +178,7 @@ std::vector<std::string> choose_shards(const std::string& folder, const std::vec
   if (std::find(files.begin(), files.end(), wanted) != files.end()) return {wanted};
   std::vector<ShardName> chosen;
   if (wanted.empty()) {
-    chosen = for_purpose(folder, shards, purpose);
+    chosen = for_split(folder, shards, split);
   } else {
     std::copy_if(shards.begin(), shards.end(), std::back_inserter(chosen),
                  [&](const ShardName& shard) { return is_meant(shard, wanted); });

@@ -17,13 +17,13 @@ bool is_shard_name(const std::string& file);
 bool names_shard(const std::string& wanted, const std::string& file);
 
 /// The shards of `files` that a data set is made of, in the order of their names.
-/// wanted empty: those for `purpose` by the words in their names (train and training; validation,
+/// wanted empty: those for `split` by the words in their names (train and training; validation,
 /// valid, val, eval and dev; test and testing). Training takes the train ones, else those without
 /// such a word; evaluation takes the validation ones, else the test ones; shards of one kind only
 /// are taken for both. Else those that `wanted` names. Throws Error(Exit::data), naming `folder`:
 /// none are left, it cannot be told which, or one of a numbered set is missing
 /// (unless `wanted` is a file's whole name).
-std::vector<std::string> choose_shards(const std::string& folder, const std::vector<std::string>& files,
-                                       Purpose purpose, const std::string& wanted);
+std::vector<std::string> choose_shards(const std::string& folder, const std::vector<std::string>& files, Split split,
+                                       const std::string& wanted);
 
 }  // namespace trainyard
