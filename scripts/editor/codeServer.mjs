@@ -284,4 +284,5 @@ const quietSettings = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
+  'workbench.reduceMotion': 'on',
 };

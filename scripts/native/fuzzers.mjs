@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { cCompiler, ensureClang } from './clang.mjs';
+import { compilerCacheWords } from './compilerCache.mjs';
 import { none } from '../lib/counts.mjs';
 import { build, root, toolchainLink } from '../lib/paths.mjs';
 import { capture, run, step } from '../lib/shell.mjs';
@@ -37,6 +38,7 @@ export function buildFuzzers() {
     `-DCMAKE_CXX_COMPILER=${compiler}`,
     `-DCMAKE_C_COMPILER=${cCompiler(compiler)}`,
     `-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${binaries}`,
+    ...compilerCacheWords(),
   ];
   const log = capture(tool('cmake'), [...words, ...compilers]);
   if (!log.ok) throw new Error(`cmake failed:\n${log.stdout}\n${log.stderr}`);

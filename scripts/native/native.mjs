@@ -217,17 +217,14 @@ export async function testNative() {
   step('native: tests');
   configure(...bothLibraries);
   ninja(['all']);
-  // The agent's tests wait for processes and deadlines nearly all of their time. The others named
-  // here compute in one thread.
-  const shares = { test_agent: 6, test_cuda: 2, test_data: 2, test_ops: 2 };
-  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares });
+  // The agent's tests wait for processes and deadlines nearly all of their time. Most others
+  // compute in one thread.
+  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 6 }, workers: 2 });
   step('native: machine code of the CUDA kernels');
   const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);
   const audited = { passed: wrong.length === 0 ? 1 : 0, failed: wrong.length === 0 ? 0 : 1, skipped: 0 };
-  step('native: fuzz targets');
-  const fuzzed = fuzz();
-  return added(added(tests, audited), fuzzed);
+  return added(tests, audited);
 }
 
 /** Asks cuDNN for CUDA 12 for its engines on V100, A100 and H100, without a GPU. Not part of CI. */

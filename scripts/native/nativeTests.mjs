@@ -105,7 +105,7 @@ async function secondTry(program, report, first, words, env) {
 }
 
 /**
- * Runs programs of `folder` (every test_* there unless named), one after the other, and returns the
+ * Runs programs of `folder` (every test_* there unless named), `workers` at a time, and returns the
  * sums. Output of a failing program is shown whole. `words` are more arguments, `env` the programs'
  * environment. They get a home folder of their own, so that no login shell reads the user's files.
  * `shares`: into how many processes at once the tests of a program are divided, for a program that
@@ -116,44 +116,51 @@ async function secondTry(program, report, first, words, env) {
  *   words?: readonly string[],
  *   env?: NodeJS.ProcessEnv,
  *   shares?: Record<string, number>,
+ *   workers?: number,
  * }} [options]
  * @returns {Promise<Counts>}
  */
 export async function runNativeTests(folder, options = {}) {
-  const { names = allIn(folder), words = [], shares = {} } = options;
+  const { names = allIn(folder), words = [], shares = {}, workers = 1 } = options;
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   const home = join(reports, 'home');
   mkdirSync(home);
   const env = { ...(options.env ?? process.env), HOME: home };
   let sum = none;
-  try {
-    for (const name of names) {
-      const total = shares[name] ?? 1;
-      const started = Date.now();
-      const all = await Promise.all(
-        Array.from({ length: total }, (_, index) => {
-          const own = { ...env, GTEST_TOTAL_SHARDS: String(total), GTEST_SHARD_INDEX: String(index) };
-          const report = join(reports, `${name}-${index}.json`);
-          return runShare(join(folder, name), report, words, total === 1 ? env : own);
-        }),
-      );
-      let counts = none;
-      for (const [index, each] of all.entries()) {
+  const waiting = [...names];
+  /** @param {string} name */
+  const runOne = async (name) => {
+    const total = shares[name] ?? 1;
+    const started = Date.now();
+    const all = await Promise.all(
+      Array.from({ length: total }, (_, index) => {
+        const own = { ...env, GTEST_TOTAL_SHARDS: String(total), GTEST_SHARD_INDEX: String(index) };
         const report = join(reports, `${name}-${index}.json`);
-        if (each.counts.failed > 0) process.stdout.write(`${each.output}\n${each.signal ?? ''}\n`);
-        counts = added(counts, await secondTry(join(folder, name), report, each, words, env));
-      }
-      sum = added(sum, counts);
-      const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      process.stdout.write(
-        `  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`,
-      );
-      for (const { output } of all) {
-        for (const line of output.split('\n'))
-          if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
-            process.stdout.write(`    ${line}\n`);
-      }
+        return runShare(join(folder, name), report, words, total === 1 ? env : own);
+      }),
+    );
+    let counts = none;
+    for (const [index, each] of all.entries()) {
+      const report = join(reports, `${name}-${index}.json`);
+      if (each.counts.failed > 0) process.stdout.write(`${each.output}\n${each.signal ?? ''}\n`);
+      counts = added(counts, await secondTry(join(folder, name), report, each, words, env));
     }
+    sum = added(sum, counts);
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    process.stdout.write(
+      `  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)\n`,
+    );
+    for (const { output } of all) {
+      for (const line of output.split('\n'))
+        if (/^.*: Skipped$/.test(line) || line.includes('[  SKIPPED ]'))
+          process.stdout.write(`    ${line}\n`);
+    }
+  };
+  const worker = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await runOne(name);
+  };
+  try {
+    await Promise.all(Array.from({ length: workers }, worker));
   } finally {
     rmSync(reports, { recursive: true, force: true });
   }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cCompiler } from './clang.mjs';
+import { compilerCacheWords } from './compilerCache.mjs';
 import { runNativeTests } from './nativeTests.mjs';
 import { added, none } from '../lib/counts.mjs';
 import { build, root, toolchainLink } from '../lib/paths.mjs';
@@ -30,6 +31,7 @@ export function buildSanitized(kind, compiler, names) {
     `-DCMAKE_CXX_COMPILER=${compiler}`,
     `-DCMAKE_C_COMPILER=${cCompiler(compiler)}`,
     `-DTRAINYARD_SANITIZE=${kind}`,
+    ...compilerCacheWords(),
     '-Wno-author',
     '-Wno-deprecated',
   ];

@@ -1,12 +1,12 @@
 // clang-tidy over the native sources, warnings as errors. A file that passed is not read again
 // until it, any header, the checks or the toolchain change. Nearly all of its time goes into the
-// standard library's headers, so the files of a folder are read together, as one; where that fails,
-// for whatever reason, by halves, and at last each file by itself.
+// standard library's headers, so files that define no name twice are read together, as one; where
+// that fails, for whatever reason, by halves, and at last each file by itself.
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
 import { capture, main, step } from '../lib/shell.mjs';
@@ -108,18 +108,43 @@ function tidy(paths, args) {
 const mostTogether = 16;
 
 /**
- * The files of each folder, some at a time.
+ * What a file defines at the left edge, by name; members of a class are none of it. Files that
+ * define the same name cannot be read as one.
+ * @param {string} path
+ */
+function namesIn(path) {
+  const text = readFileSync(join(root, path), 'utf8');
+  const definitions = text.matchAll(
+    /^(?!namespace|return)(?:\[\[\w+\]\] )?[a-z][^\n(={;]*?[\s*&>](\w+)(?:\[\w*\])?(?=\(|\s*[={])/gm,
+  );
+  return new Set(Array.from(definitions, ([, name = '']) => name));
+}
+
+/**
+ * Each file goes into the first group that has room and none of its names. One that hides a name of
+ * a header is read by itself.
  * @param {readonly string[]} paths
  */
 function groupsOf(paths) {
-  /** @type {Map<string, string[]>} */
-  const folders = new Map();
-  for (const path of paths) folders.set(dirname(path), [...(folders.get(dirname(path)) ?? []), path]);
-  return [...folders.values()].flatMap((files) =>
-    Array.from({ length: Math.ceil(files.length / mostTogether) }, (_, i) =>
-      files.slice(i * mostTogether, (i + 1) * mostTogether),
-    ),
-  );
+  const ofHeaders = new Set(listed(/\.h$/).flatMap((path) => [...namesIn(path)]));
+  /** @type {string[][]} */
+  const alone = [];
+  /** @type {{ files: string[], names: Set<string> }[]} */
+  const groups = [];
+  for (const path of paths) {
+    const names = [...namesIn(path)];
+    if (names.some((name) => ofHeaders.has(name) && /^k[A-Z]/.test(name))) {
+      alone.push([path]);
+      continue;
+    }
+    let group = groups.find(
+      ({ files, names: taken }) => files.length < mostTogether && !names.some((name) => taken.has(name)),
+    );
+    if (!group) groups.push((group = { files: [], names: new Set() }));
+    group.files.push(path);
+    for (const name of names) group.names.add(name);
+  }
+  return [...groups.map(({ files }) => files), ...alone];
 }
 
 main(async () => {

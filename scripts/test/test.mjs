@@ -73,6 +73,17 @@ const suites = {
     named: true,
     run: (files) => (ensureBuilt(), vitest('test/trackers/vitest.config.mts', files)),
   },
+  // What takes minutes by itself.
+  long: {
+    budget: 15,
+    named: true,
+    run: (files) => {
+      ensureBuilt();
+      ensureCudaToolkit();
+      const tests = vitest('test/long/vitest.config.mts', files);
+      return files.length > 0 ? tests : added(tests, fuzz(5));
+    },
+  },
   // The long form of every fault: hours, so only when it is named.
   faults: {
     budget: 180,

@@ -85,12 +85,21 @@ const processes = (): number[] =>
     .filter((line) => line.includes('tensorboard'))
     .map((line) => Number(line.split(' ')[0]));
 
+/** Where a link leads; '' when it went meanwhile. */
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
 /** Ports on which one of these processes listens. */
 function listening(pids: readonly number[]): string[] {
   const sockets = new Set(
     pids.flatMap((pid) =>
       readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
-        const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1];
+        const inode = /^socket:\[(\d+)\]$/.exec(linkAt(`/proc/${pid}/fd/${name}`))?.[1];
         return inode === undefined ? [] : [inode];
       }),
     ),

@@ -3,14 +3,12 @@ import { together } from '../support/together.js';
 
 const all = 'test/editor/**/*.test.ts';
 /**
- * One measures how soon the editor says what happened. The others make packages, which writes dist
+ * One measures how soon the editor says what happened. The other makes a package, which writes dist
  * anew, from which the other editors run.
  */
-const alone = [
-  'test/editor/runStates.test.ts',
-  'test/editor/package/packages.test.ts',
-  'test/editor/package/vsix.test.ts',
-];
+const alone = ['test/editor/runStates.test.ts', 'test/editor/package/vsix.test.ts'];
+/** Every entry of every menu takes minutes: `npm run test:long`. */
+const long = 'test/editor/menus.test.ts';
 
 // Whole editors on two cores. The tests wait half of their time, so two files run at a time. Each
 // file has an editor, folders, ports and nodes of its own.
@@ -19,6 +17,7 @@ export default defineConfig({
     globalSetup: ['test/support/ownHome.ts'],
     testTimeout: 150_000,
     hookTimeout: 120_000,
+    exclude: [long],
     projects: together(all, alone, 2),
   },
 });

@@ -8,7 +8,6 @@ const alone = [
   'test/local/runs/scaling.test.ts',
   'test/local/runs/slowRank.test.ts',
   'test/local/trainer/bench.test.ts',
-  'test/local/trainer/gpuProof.test.ts',
 ];
 
 // Real trainers on two cores. The tests wait for two thirds of their time, so three files run at

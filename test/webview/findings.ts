@@ -1,17 +1,23 @@
 // What axe finds in a page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
+import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Serious and critical findings, one text each. */
+/**
+ * Serious and critical findings, one text each. Themes differ in colours alone, so all rules are
+ * asked in the dark theme, and that of contrast in the others.
+ */
 export async function findings(dashboard: { page: Page }): Promise<string[]> {
   await dashboard.page.evaluate(axe);
-  const { violations } = await dashboard.page.evaluate(() =>
-    (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-  );
+  const { violations } = await dashboard.page.evaluate(() => {
+    const { axe } = window as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
+    const dark = document.body.classList.contains('vscode-dark');
+    const rules = dark ? {} : { runOnly: ['color-contrast'] };
+    return axe.run({ ...rules, resultTypes: ['violations'] });
+  });
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(

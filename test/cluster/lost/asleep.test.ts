@@ -177,25 +177,26 @@ describe.skipIf(!canMount)('with one-time codes (needs root and mounts)', () => 
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test.each([
-    { answer: code, what: 'answered' },
-    { answer: 'wrong', what: 'answered wrongly' },
-  ])('a client that slept asks once, and once only when that is $what', async ({ answer }) => {
-    const client = await startClient(profile);
-    await until('the first question', () => client.asked.length > 0, 60);
-    client.answer(code);
-    await client.following(0, 0, 90);
-    expect(client.asked).toEqual(['keyboard-interactive']);
-    const wokenAt = await sleepThrough(client, link, nap);
-    await until('the question after waking', () => client.asked.length > 1, 60);
-    client.answer(answer);
-    if (answer !== code) await sleep(form(12_000, 120_000));
-    else await client.following(lastStep(), wokenAt, 90);
-    expect(client.asked).toEqual(['keyboard-interactive', 'keyboard-interactive']);
-    measured(
-      3,
-      `with one-time codes: asked once after waking (the answer was ${answer === code ? 'right' : 'wrong'})`,
-    );
-    await client.stop();
-  });
+  const wrong = { answer: 'wrong', what: 'answered wrongly' };
+  test.each(form([wrong], [{ answer: code, what: 'answered' }, wrong]))(
+    'a client that slept asks once, and once only when that is $what',
+    async ({ answer }) => {
+      const client = await startClient(profile);
+      await until('the first question', () => client.asked.length > 0, 60);
+      client.answer(code);
+      await client.following(0, 0, 90);
+      expect(client.asked).toEqual(['keyboard-interactive']);
+      const wokenAt = await sleepThrough(client, link, nap);
+      await until('the question after waking', () => client.asked.length > 1, 60);
+      client.answer(answer);
+      if (answer !== code) await sleep(form(12_000, 120_000));
+      else await client.following(lastStep(), wokenAt, 90);
+      expect(client.asked).toEqual(['keyboard-interactive', 'keyboard-interactive']);
+      measured(
+        3,
+        `with one-time codes: asked once after waking (the answer was ${answer === code ? 'right' : 'wrong'})`,
+      );
+      await client.stop();
+    },
+  );
 });

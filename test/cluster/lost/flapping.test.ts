@@ -14,7 +14,7 @@ import { measured, seconds, startRun } from '../support/runs.js';
 
 /** Readers of the same run, each by a link of its own: most of the time of a cut is waiting. */
 const readers = 5;
-const cutsEach = form(20, 200);
+const cutsEach = form(8, 200);
 /** Milliseconds for all of them. */
 const limit = form(150_000, 1_500_000);
 const linesPerSecond = 10_000;

@@ -7,6 +7,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import { agentErrors } from '../../../src/core/contracts/agentApi.js';
 import { AgentError } from '../../../src/core/agent/agentClient.js';
 import { processesNaming, until } from '../../support/harness.js';
+import { form } from '../support/form.js';
 import { practiceHosts, type FaultHosts } from '../support/hosts.js';
 import {
   detailsOf,
@@ -88,7 +89,7 @@ async function killIn(dir: string, phase: string): Promise<number> {
 }
 
 describe('a supervisor that is killed', () => {
-  test.each(['created', 'starting', 'running', 'stopping', 'evaluating'])(
+  test.each(form(['running', 'stopping'], ['created', 'starting', 'running', 'stopping', 'evaluating']))(
     'while %s takes its run along on both nodes, and the folder can be used again, by one',
     async (phase) => {
       const machine = hosts.machine();

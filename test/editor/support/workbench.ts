@@ -81,7 +81,10 @@ export class Workbench {
     const server = await startCodeServer({ ...folders, folder: at('workspace'), env });
     try {
       const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
-      const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+      const page = await browser.newPage({
+        viewport: { width: 1600, height: 1000 },
+        reducedMotion: 'reduce',
+      });
       const host = new HostClient(at('driver'));
       const workbench = new Workbench(folder, suite, server, browser, page, host, more);
       await page.goto(server.url);

@@ -13,7 +13,7 @@ const profilesFile = join(home, 'profiles.json');
 
 const training = ['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--device', 'cpu'];
 const bakeOff = (...more: string[]): string[] => [
-  ...['report', 'bakeoff', 'local', '--minutes', '1', '--out', out, ...more, ...training],
+  ...['report', 'bakeoff', 'local', '--minutes', '0.5', '--out', out, ...more, ...training],
 ];
 
 /** What of bakeoff.json the test reads. */

@@ -3,16 +3,20 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runOnAll } from '../../../src/core/cluster/nodes/fanOut.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { requestOf } from '../../../src/core/plan/request/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import { statusOf } from '../../../src/core/model/runStatus.js';
+import { linkRuntime } from '../../cluster/support/hosts.js';
 import { testCluster } from '../support/cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-shells-'));
+beforeAll(() => {
+  linkRuntime(join(dir, 'shared'));
+});
 afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
@@ -73,7 +77,7 @@ describe('a login shell', () => {
         writeFileSync(path, text);
         const cluster = await testCluster(own, { nodes: 1, shell: has(name)! });
         try {
-          const machine = cluster.machine({ workdir: join(dir, 'shared') }); // one runtime for all
+          const machine = cluster.machine({ workdir: join(dir, 'shared') });
           const hello = await machine.node.hello();
           expect(hello.home).toBe(home);
           const words = [

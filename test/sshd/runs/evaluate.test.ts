@@ -9,12 +9,14 @@ import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
 import { OverviewReader } from '../../../src/core/follow/overview.js';
 import { isOver, statusOf } from '../../../src/core/model/runStatus.js';
 import { requestOf } from '../../../src/core/plan/request/request.js';
+import { linkRuntime } from '../../cluster/support/hosts.js';
 import { checkpointName, until } from '../../support/harness.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-evaluate-'));
 let cluster: TestCluster;
 beforeAll(async () => {
+  linkRuntime(join(dir, 'cluster/practice-1/home/.trainyard'));
   cluster = await testCluster(join(dir, 'cluster'), { nodes: 1 });
 });
 afterAll(async () => {

@@ -10,6 +10,7 @@ import { halvesOf, validationBeside } from '../../../src/core/cluster/halves.js'
 import { holdOut } from '../../../src/core/cluster/holdOut.js';
 import { LocalMachine } from '../../../src/core/cluster/localMachine.js';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
+import { linkRuntime } from '../../cluster/support/hosts.js';
 import { expectExit, runTrainer } from '../../support/harness.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 
@@ -23,6 +24,7 @@ const shards = ['labels.txt', 'train-00000-of-00001', 'validation-00000-of-00001
 
 beforeAll(async () => {
   expectExit(await runTrainer(['prep', '--from', 'demo:3x20', '--to', join(dir, 'drawn')]), 0);
+  for (const index of [1, 2]) linkRuntime(join(dir, `practice-${index}`, 'home/.trainyard'));
   cluster = await testCluster(dir, { nodes: 2 });
   machine = cluster.machine();
 });

@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeBytes, judgeNames } from '../../../scripts/build/packageContents.mjs';
-import { targets } from '../../../scripts/build/packageTargets.mjs';
-import { temporaryFolder } from '../../support/harness.js';
-import { root } from '../support/workbench.js';
+import { judgeBytes, judgeNames } from '../../scripts/build/packageContents.mjs';
+import { targets } from '../../scripts/build/packageTargets.mjs';
+import { temporaryFolder } from '../support/harness.js';
+import { root } from '../editor/support/workbench.js';
 
 const folder = temporaryFolder('packages');
 const only = targets.filter((target) => target !== 'universal'); // vsix.test.ts installs that one

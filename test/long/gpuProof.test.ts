@@ -4,13 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compilerCache } from '../../../scripts/native/compilerCache.mjs';
-import { temporaryFolder } from '../../support/harness.js';
+import { compilerCache } from '../../scripts/native/compilerCache.mjs';
+import { temporaryFolder } from '../support/harness.js';
 
 const folder = temporaryFolder('gpu-proof');
 afterAll(folder.remove);
 
-const root = join(import.meta.dirname, '..', '..', '..');
+const root = join(import.meta.dirname, '..', '..');
 interface Part {
   part: string;
   ok: boolean;
