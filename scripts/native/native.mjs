@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -143,6 +143,20 @@ function carryScripts() {
   cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });
 }
 
+/**
+ * At the first link of a kind zig compiles its C++ library, on one core, for two minutes. CMake's
+ * checks are such a link. This one, of the stripped kind that the agent is, goes on beside them.
+ * Where it fails, the link of the agent fails too, and says why.
+ */
+function beginStandardLibrary() {
+  const source = join(output, 'linked.cpp');
+  mkdirSync(output, { recursive: true });
+  writeFileSync(source, 'int main() {}\n');
+  const target = ['-target', 'x86_64-linux-gnu.2.28']; // as native/cmake/zig.cmake has it
+  const words = [...target, '-O3', '-s', source, '-o', join(output, 'linked')];
+  spawn(join(toolchainLink, 'zig', 'c++'), words, { stdio: 'ignore' }).on('error', () => undefined);
+}
+
 /** Makes build/native/release/node/bin/{agent,trainer}, and what belongs beside them. */
 export function buildNative() {
   const toolchain = ensureToolchain();
@@ -155,6 +169,7 @@ export function buildNative() {
     return;
   }
   step('native: agent and trainer');
+  beginStandardLibrary();
   configure();
   ninja(['agent', 'trainer']);
   store(binaries, kept);

@@ -31,7 +31,7 @@ const suites = {
     },
   },
   local: {
-    budget: 10,
+    budget: 8,
     run: (files) => (ensureBuilt(), ensureCudaToolkit(), vitest('test/local/vitest.config.mts', files)),
   },
   sshd: {
@@ -39,12 +39,12 @@ const suites = {
     run: (files) => (ensureBuilt(), ensureSshd(), vitest('test/sshd/vitest.config.mts', files)),
   },
   cluster: {
-    budget: 12,
+    budget: 7,
     run: (files) => (ensureBuilt(), ensureSshd(), vitest('test/cluster/vitest.config.mts', files)),
   },
   // Skipped without root.
   slurm: {
-    budget: 3,
+    budget: 5,
     run: (files) => (
       ensureBuilt(),
       ensureSshd(),
@@ -63,7 +63,7 @@ const suites = {
     ),
   },
   webview: {
-    budget: 4,
+    budget: 6,
     run: (files) => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts', files)),
   },
   editor: { budget: 13, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
