@@ -206,10 +206,10 @@ export function buildCuda() {
 /**
  * The fuzz targets, each for so long. Where no clang with libFuzzer can be had, they count as
  * skipped, with the reason.
- * @param {number} [seconds]
+ * @param {number} seconds
  * @returns {Counts}
  */
-export function fuzz(seconds = 5) {
+export function fuzz(seconds) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-fuzz-'));
   const counts = join(folder, 'counts.json');
   try {

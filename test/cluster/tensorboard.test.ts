@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeOf } from '../../scripts/lib/errors.mjs';
 import { startSshd } from '../../scripts/practice/sshd.mjs';
 import { nodePath } from '../../src/core/base/nodePath.js';
 import { UserError } from '../../src/core/base/errors.js';
@@ -89,7 +90,8 @@ const processes = (): number[] =>
 function linkAt(path: string): string {
   try {
     return readlinkSync(path);
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
     return '';
   }
 }
