@@ -3,6 +3,7 @@
 
 SLURM_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin")
 SLURM_SECONDS = 60  # a controller under load answers late
+SLURM_NOTES = 1000  # of nodes, in one answer
 SLURM_JSON_BYTES = 500000  # of the nodes of a cluster; an answer is one line of at most 1 MiB
 
 
@@ -240,6 +241,30 @@ def refuse_while_queued(runs):
     for job in slurm_asked("squeue", "-h", "-u", str(os.getuid()), "-o", "%i").split():
         if job in jobs:
             raise Refused("the run %s is Slurm's job %s, which is not over" % (jobs[job], job), "Stop it first")
+
+
+def slurm_drivers(params):
+    """What jobs noted of the compute nodes of these partitions (slurm_nodes.py), the newest notes;
+    of all partitions where none is named."""
+    folder = os.path.join(expand(params["workdir"]), "slurm")
+    wanted = params["partitions"]
+    notes = []
+    for partition in os.listdir(folder) if os.path.isdir(folder) else ():
+        if not wanted or partition in wanted:
+            notes += notes_in(os.path.join(folder, partition))
+    notes.sort(key=lambda note: -note["time"])
+    return {"nodes": notes[:SLURM_NOTES]}
+
+
+def notes_in(folder):
+    """Those that are whole; another file there is none."""
+    kinds = {"node": str, "driver": str, "gpus": list, "time": (int, float)}
+    found = []
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        note = read_object(os.path.join(folder, name)) if name.endswith(".json") else None
+        if note is not None and all(isinstance(note.get(key), kind) for key, kind in kinds.items()):
+            found.append({key: note[key] for key in kinds})
+    return found
 
 
 def slurm_partitions(params):

@@ -67,7 +67,7 @@ def clean(params):
     workdir = expand(params["workdir"])
     refuse_while_supervised(workdir)
     removed = []
-    for name in ("node", "runtime", "cuda", "wheels", "code") + (("runs",) if params.get("all") else ()):
+    for name in ("node", "runtime", "cuda", "wheels", "code", "slurm") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             with beats_of(path):
@@ -167,6 +167,7 @@ def operations(copies):
         "slurm-keep-out": slurm_keep_out,
         "slurm-signal": slurm_signal,
         "slurm-partitions": slurm_partitions,
+        "slurm-drivers": slurm_drivers,
         "serve": serve,
         "run": run,
     }

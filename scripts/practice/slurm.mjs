@@ -21,7 +21,15 @@ import { endProcesses, marked } from './processTree.mjs';
 /**
  * - `nodes`: how many compute nodes; 2 when left out.
  * - `cpus`: of each, as Slurm is told; 4 when left out.
- * @typedef {{ dir?: string, nodes?: number, cpus?: number }} SlurmOptions
+ * - `driver`: the version of NVIDIA's driver that each compute node says it has; none when left out.
+ * - `environment`: of sessions on the login node.
+ * @typedef {{
+ *   dir?: string,
+ *   nodes?: number,
+ *   cpus?: number,
+ *   driver?: string,
+ *   environment?: Record<string, string>,
+ * }} SlurmOptions
  * `disk` is a folder of which each node has its own content, which lies in `diskOf` here.
  * @typedef {{
  *   dir: string,
@@ -139,14 +147,25 @@ async function until(what, probe, children, log) {
  * Each compute node has a boot id and a disk of its own, as another machine has.
  * @param {string} dir
  * @param {string} name
+ * @param {string | undefined} driver
  */
-function asOtherMachine(dir, name) {
+function asOtherMachine(dir, name, driver) {
   const bootId = join(dir, `boot-${name}`);
   writeFileSync(bootId, `${randomUUID()}\n`);
-  const mounts =
-    'mount --bind "$1" /proc/sys/kernel/random/boot_id && mount --bind "$2" "$3" && shift 3 && exec "$@"';
+  const line = `NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  ${driver ?? ''}  Release Build`;
+  const mounts = [
+    ...['mount --bind "$1" /proc/sys/kernel/random/boot_id', 'mount --bind "$2" "$3"'],
+    ...(driver === undefined
+      ? []
+      : [
+          'mount -t tmpfs none /proc/driver',
+          'mkdir /proc/driver/nvidia',
+          'echo "$4" > /proc/driver/nvidia/version',
+        ]),
+    ...['shift 4', 'exec "$@"'],
+  ].join(' && ');
   const disks = [join(dir, `disk-${name}`), join(dir, 'disk')];
-  return ['unshare', '--mount', 'sh', '-c', mounts, 'sh', bootId, ...disks];
+  return ['unshare', '--mount', 'sh', '-c', mounts, 'sh', bootId, ...disks, line];
 }
 
 /**
@@ -154,7 +173,7 @@ function asOtherMachine(dir, name) {
  * @param {SlurmOptions} [options]
  * @returns {Promise<PracticeSlurm>}
  */
-export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {}) {
+export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4, driver, environment } = {}) {
   ensureSlurm();
   const dir = given ?? mkdtempSync(join(tmpdir(), 'trainyard-slurm-'));
   chmodSync(dir, 0o711); // munge's socket is for all users
@@ -195,12 +214,18 @@ export async function startPracticeSlurm({ dir: given, nodes = 2, cpus = 4 } = {
     await until('munged', () => existsSync(socket ?? ''), children, log('munged'));
     children.push(daemon(log('slurmctld'), env, ['slurmctld', '-D', '-c']));
     for (const name of names)
-      children.push(daemon(log(name), env, [...asOtherMachine(dir, name), 'slurmd', '-D', '-N', name]));
+      children.push(
+        daemon(log(name), env, [...asOtherMachine(dir, name, driver), 'slurmd', '-D', '-N', name]),
+      );
     const idle = () =>
       capture('sinfo', ['-h', '-p', 'work', '-t', 'idle', '-o', '%D'], { env }).stdout.trim() ===
       String(nodes);
     await until('Slurm', idle, children, log('slurmctld'));
-    login = await startPracticeCluster({ dir: join(dir, 'login'), nodes: 1, environments: [own] });
+    login = await startPracticeCluster({
+      dir: join(dir, 'login'),
+      nodes: 1,
+      environments: [{ ...own, ...environment }],
+    });
   } catch (error) {
     await stop();
     throw error;

@@ -2,6 +2,7 @@
 # (docs/contracts/slurm.md). It writes the nodes into run.json, starts the supervisor here and
 # `agent join` on the other nodes by srun, and passes on what Slurm says to the job.
 # slurm_job.py join RUN_DIR PORT: what srun starts on each of the other nodes.
+# slurm_job.py look: what srun starts on each node, to say what GPUs and driver are there.
 # Standard library only, Python 3.9 and newer.
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 
 sys.dont_write_bytecode = True  # the folder of this file is as it was put there
 
+from slurm_nodes import look_at, note_drivers, say_node, too_old  # noqa: E402: after that
 from slurm_stage import Cancelled, Failed, stage_all  # noqa: E402: after that
 from slurm_tools import (  # noqa: E402: after that
     Wrong,
@@ -26,7 +28,6 @@ from slurm_tools import (  # noqa: E402: after that
     says,
     step_environment,
     step_on,
-    visible_gpus,
     write_end,
 )
 
@@ -40,6 +41,8 @@ NOWHERE = (
     " give it more time, or a shorter stopAhead"
 )
 DATA_MISSING = 4  # a run's exit code where what it needs cannot be put on its nodes
+DEVICE = 4  # that of a trainer whose GPUs cannot be used
+PROGRAM = os.path.abspath(__file__)
 STOPPED = 75
 
 
@@ -50,6 +53,7 @@ class Job:
         self.number = os.environ["SLURM_JOB_ID"]
         self.supervisor = None
         self.steps = None
+        self.seen = {}  # by node, where the job has GPUs: what look_at found there
         self.others = []  # nodes that have not been told to join yet
         self.asked = None  # the signal that asked for a stop
         self.told = False  # whether the supervisor knows of it
@@ -93,8 +97,10 @@ class Job:
         if len(names) < len(layout):
             raise Wrong("Slurm gave %d nodes, and %d were asked for" % (len(names), len(layout)))
         names = names[: len(layout)]
-        wants_gpus = any(node["gpus"] for node in layout)
-        visible = visible_gpus(names) if wants_gpus else {}
+        # Slurm sets it where a job has GPUs, whether Trainyard gives them to ranks or not.
+        has_gpus = "CUDA_VISIBLE_DEVICES" in os.environ or any(node["gpus"] for node in layout)
+        self.seen = look_at(names, PROGRAM) if has_gpus else {}
+        visible = {name: node["visible"] for name, node in self.seen.items()}
         gpus = [gpus_of(name, visible.get(name), node["gpus"]) for name, node in zip(names, layout)]
         keep_earlier(run, read_json(os.path.join(self.dir, "state.json")))
         run["slurm"].pop("ended", None)
@@ -110,6 +116,18 @@ class Job:
             if field in layout:
                 node[field] = layout[field]
         return node
+
+    def fits(self, run):
+        """Whether the nodes' drivers run what the run has for GPUs. They are noted first."""
+        began = time.time()
+        workdir = os.path.abspath(os.path.join(os.path.dirname(PROGRAM), "../../../.."))
+        note_drivers(workdir, os.environ.get("SLURM_JOB_PARTITION", ""), self.seen)
+        trouble = too_old(run["slurm"].get("oldestDriver", 0), self.seen)
+        if trouble is None:
+            return True
+        print("slurm_job.py: error: %s" % trouble, flush=True)
+        write_end(self.dir, "failed", trouble, DEVICE, began)
+        return False
 
     def stage(self):
         """Whether the run may start: what it wants staged is on its nodes' own disks."""
@@ -160,7 +178,7 @@ class Job:
         if joining is None:
             return
         names, self.others = self.others, []
-        argv = step_on(names, [sys.executable, os.path.abspath(__file__), "join", self.dir, str(joining["port"])])
+        argv = step_on(names, [sys.executable, PROGRAM, "join", self.dir, str(joining["port"])])
         self.steps = subprocess.Popen(argv, env=step_environment(), stdin=subprocess.DEVNULL)
 
     def take_signal(self, number, _frame):
@@ -234,7 +252,7 @@ class Job:
             return 0
         self.step = newest_step(self.dir)
         names = self.place(run)
-        if self.stage():
+        if self.fits(run) and self.stage():
             self.supervise(names)
         return self.conclude()
 
@@ -318,6 +336,8 @@ def main(words):
     try:
         if words[0] == "join":
             join(words[1], int(words[2]))
+        if words[0] == "look":
+            return say_node()
         return Job(os.path.abspath(words[0])).run()
     except (Wrong, OSError) as error:
         print("slurm_job.py: error: %s" % error, flush=True)

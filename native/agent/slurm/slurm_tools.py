@@ -91,19 +91,6 @@ def gpus_of(node, visible, wanted):
     return [int(word) for word in listed[:wanted]]
 
 
-def visible_gpus(nodes):
-    """What CUDA_VISIBLE_DEVICES is on each node, as Slurm sets it there."""
-    script = "import os; print('GPUS', os.environ['SLURMD_NODENAME'], os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
-    argv = step_on(nodes, [sys.executable, "-c", script])
-    said = subprocess.run(argv, env=step_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True).stdout
-    found = {}
-    for line in said.splitlines():
-        words = line.split(" ")
-        if words[0] == "GPUS":
-            found[words[1]] = words[2].strip() if len(words) > 2 else ""
-    return found
-
-
 def ended_log(path, job):
     """Why Slurm ends the job, as slurmstepd said it in slurm.log; None where it said nothing of
     this job."""

@@ -8,26 +8,26 @@ import { AgentError } from '../agent/agentClient.js';
 import { bad, good, assertPassed, type CheckResult } from '../base/checks.js';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger } from '../base/log.js';
-import { join, withHome, type NodePath } from '../base/nodePath.js';
+import type { NodePath } from '../base/nodePath.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import type { Progress } from '../base/progress.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import type { SlurmRecord, StartSpec, StopMode } from '../contracts/runSchema.js';
+import type { StartSpec, StopMode } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
-import type { NodeOffer, Placement } from '../plan/placement.js';
 import { checkRemoteData } from '../plan/preflight.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
-import { newRunId, planRun } from '../plan/spec.js';
+import { planRun } from '../plan/spec.js';
 import { givenWorkdir } from '../profiles/workdir.js';
-import type { CudaRelease } from '../setup/cudaBuild.js';
+import type { Bootstrap } from '../setup/bootstrap.js';
+import type { CudaElsewhere } from '../setup/cudaBuild.js';
 import { troubleElsewhere, withoutCuda } from '../setup/nodeCuda.js';
-import { findNativeSources, slurmJobName, type NativeSources } from '../setup/sources.js';
+import { findElsewhere } from '../setup/notedDrivers.js';
+import { findNativeSources, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { allocationOf, type Allocation } from '../slurm/allocation.js';
 import { gpusPerNodeOf, stopAheadTrouble } from '../slurm/options.js';
-import { batchScript } from '../slurm/script.js';
 import { nodesNow } from '../slurm/step.js';
 import { AllocatedNodes, noBoard } from './nodes/allocatedNodes.js';
 import { tryTrainer } from './check/clusterCheck.js';
@@ -40,6 +40,7 @@ import {
 } from './nodes/machine.js';
 import { sitePartitions } from './sitePartitions.js';
 import { SlurmQueue } from './slurmQueue.js';
+import { boardsOnLogin, offersOf, scriptOf, specOf, type JobPlace } from './slurmSpec.js';
 import { assertStageable, dataBefore, stageOrder } from './slurmStage.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
 import { nodeSays } from './nodes/sshNode.js';
@@ -53,36 +54,6 @@ const tensorboardIdle = 3600;
 const queuePatience = 20_000;
 const queuePause = 1000;
 
-/** Whether TensorBoard runs on the login node, which many clusters do not want. */
-const boardsOnLogin = ({ slurm }: Profile): boolean => slurm?.tensorboard === 'login';
-
-/** Nodes as placing ranks wants them: none is known yet, and all are alike. */
-function offersOf({ nodes, slots, gpusPerNode, cpusPerTask }: Allocation): NodeOffer[] {
-  const perNode = slots ?? Math.max(1, gpusPerNode);
-  return Array.from({ length: nodes }, (_, index) => {
-    const name = `node ${index + 1} of the allocation`;
-    return {
-      host: { host: name, ...(slots === undefined ? {} : { slots }) },
-      address: name,
-      cores: perNode * cpusPerTask,
-      gpus: Array.from({ length: gpusPerNode }, (_, gpu) => ({ index: gpu, busy: undefined })),
-    };
-  });
-}
-
-/** What each node of the allocation gets. */
-function layoutOf({ nodes }: Placement, nvidia: readonly string[] | undefined): SlurmRecord['layout'] {
-  return nodes.map(({ slots, workers, gpus }) => ({
-    slots,
-    ...(workers === undefined ? {} : { workers }),
-    gpus: gpus?.length ?? 0,
-    ...(nvidia === undefined || gpus === null ? {} : { nvidia: [...nvidia] }),
-  }));
-}
-
-/** The build of the CUDA back end that the compute nodes get. */
-const releaseOf = ({ slurm }: Profile): CudaRelease => slurm?.cuda ?? 13;
-
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
@@ -90,9 +61,11 @@ export class SlurmMachine extends SshMachine {
 
   constructor(options: SshMachineOptions) {
     const asked = { queue: undefined as SlurmQueue | undefined };
+    const { slurm = {} } = options.profile;
     super({
       ...options,
-      gpusElsewhere: gpusPerNodeOf(options.profile.slurm ?? {}) > 0 ? releaseOf(options.profile) : undefined,
+      gpusElsewhere:
+        gpusPerNodeOf(slurm) > 0 ? (bootstrap) => this.elsewhere(bootstrap, slurm.partition) : undefined,
       entries: async (entries) => (asked.queue ? asked.queue.entries(entries) : [...entries]),
     });
     this.queue = new SlurmQueue({
@@ -172,7 +145,8 @@ export class SlurmMachine extends SshMachine {
     const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
     if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     // Also where the profile has no GPUs, and this run asks for some.
-    const gpus = wantsGpu ? { cuda: true, gpusElsewhere: releaseOf(profile) } : {};
+    const elsewhere = wantsGpu ? await this.elsewhereOf(allocation) : undefined;
+    const gpus = elsewhere === undefined ? {} : { cuda: true, gpusElsewhere: elsewhere };
     const runtime = await this.withPackages((packages) => this.head.prepare(packages, progress, gpus));
     const { home } = await this.node.hello();
     progress.onProgress?.('checking');
@@ -186,7 +160,14 @@ export class SlurmMachine extends SshMachine {
     const sources = (): Promise<NativeSources> => findNativeSources(bundleDir, env);
     const stage = await stageOrder(request, await this.readPayload(), sources);
     progress.onProgress?.('submitting');
-    const spec = specOf(planned, { request, allocation, placed, runtime, before });
+    const spec = specOf(planned, {
+      request,
+      allocation,
+      placed,
+      runtime,
+      before,
+      release: elsewhere?.release,
+    });
     const workdir = await this.workdir(profile);
     const started = await startWithCode(
       { request, spec, before, nodes: [this.head], workdir: givenWorkdir(profile), logger },
@@ -251,9 +232,24 @@ export class SlurmMachine extends SshMachine {
     assertStageable(request, this.head.name);
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async () => troubleElsewhere(await this.readPayload(), releaseOf(request.profile)),
+      backEnd: async () => troubleElsewhere(await this.readPayload(), await this.elsewhereOf(allocation)),
     };
     return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };
+  }
+
+  /** The build of the CUDA back end that the nodes of an allocation get, and why. */
+  private elsewhereOf({ fields }: Allocation): Promise<CudaElsewhere> {
+    return this.head.withBootstrap((bootstrap) => this.elsewhere(bootstrap, fields.partition));
+  }
+
+  private async elsewhere(bootstrap: Bootstrap, partition = ''): Promise<CudaElsewhere> {
+    const { profile } = this.options;
+    const asked = profile.slurm?.cuda;
+    if (asked !== undefined) return { release: asked, why: 'the profile asks for it' };
+    const { cuda } = await this.readPayload();
+    const partitions = partition.split(',').filter((name) => name !== '');
+    const where = { workdir: givenWorkdir(profile), partitions };
+    return findElsewhere(bootstrap, where, (wanted) => cuda.some(({ release }) => release === wanted));
   }
 
   /** The job's script and its place in the queue. UserError (preflight) where Slurm refuses it. */
@@ -320,35 +316,6 @@ export class SlurmMachine extends SshMachine {
   }
 }
 
-/** What a job's script is made of, besides the run itself. */
-interface JobPlace {
-  allocation: Allocation;
-  placed: PlacedRun;
-  runtime: NodeRuntime;
-  workdir: NodePath;
-  home: NodePath;
-}
-
-/** The run's id, its folder, and the script of its job. */
-function scriptOf(
-  spec: Pick<StartSpec, 'id' | 'dir' | 'label'>,
-  { allocation, placed, runtime, workdir, home }: JobPlace,
-): { id: string; dir: NodePath; script: string } {
-  const { dir: given, id = newRunId(spec.label) } = spec;
-  const dir = given === undefined ? join(workdir, 'runs', id) : withHome(home, given);
-  const { nodes } = placed.placement;
-  const script = batchScript({
-    name: id,
-    fields: allocation.fields,
-    nodes: nodes.length,
-    tasksPerNode: Math.max(...nodes.map(({ slots, workers = 1 }) => slots * workers)),
-    dir,
-    python: runtime.python,
-    program: join(runtime.nodeDir, slurmJobName),
-  });
-  return { id, dir, script };
-}
-
 /** Of a folder that the user named. UserError (usage) where its run is under way. */
 function assertOver(before: RunDetails | undefined): void {
   if (!before?.run) return;
@@ -356,41 +323,4 @@ function assertOver(before: RunDetails | undefined): void {
   if (isOver(status)) return;
   const what = `a run in ${before.dir} is under way: it is ${status}`;
   throw new UserError('usage', what, 'Attach to it, or stop it first');
-}
-
-/** The spec of a run whose nodes Slurm chooses. */
-function specOf(
-  planned: StartSpec,
-  {
-    request,
-    allocation,
-    placed,
-    runtime,
-    before,
-  }: {
-    request: RunRequest;
-    allocation: Allocation;
-    placed: PlacedRun;
-    runtime: NodeRuntime;
-    before: RunDetails | undefined;
-  },
-): StartSpec {
-  const id = before?.run?.id;
-  const hasState = (before?.state ?? null) !== null;
-  return {
-    ...planned,
-    nodes: undefined,
-    minNodes: undefined,
-    ...(id === undefined ? {} : { id }),
-    launcher: 'slurm',
-    // Else the supervisor starts it, on the first node of the allocation.
-    tensorboard: planned.tensorboard && !boardsOnLogin(request.profile),
-    slurm: {
-      ...(request.slurm === undefined ? {} : { asked: request.slurm }),
-      requeue: allocation.fields.requeue === true,
-      // What the earlier run left in the folder is not how this one stands.
-      ...(hasState ? { goesOn: true } : {}),
-      layout: layoutOf(placed.placement, runtime.nvidia),
-    },
-  };
 }

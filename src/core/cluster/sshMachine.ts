@@ -19,7 +19,6 @@ import { readPayload, type Payload } from '../setup/payload.js';
 import { cacheFolder, type NodeRuntime } from '../setup/runtime.js';
 import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import type { CudaRelease } from '../setup/cudaBuild.js';
 import { hasRanks } from '../contracts/slots.js';
 import { withLibraries, type Placement } from '../plan/placement.js';
 import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
@@ -54,7 +53,7 @@ import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
 import { addressOf, headFirst } from './nodes/hosts.js';
-import { SshNode } from './nodes/sshNode.js';
+import { SshNode, type FindElsewhere } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
 import type { NodePath } from '../base/nodePath.js';
 
@@ -70,7 +69,7 @@ export interface SshMachineOptions {
   logger?: Logger;
   /** Of a profile of kind slurm, as of SshNodeOptions. */
   entries?: AmendEntries;
-  gpusElsewhere?: CudaRelease | undefined;
+  gpusElsewhere?: FindElsewhere | undefined;
 }
 
 type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;

@@ -159,7 +159,7 @@ export const profileSchema = z
               .literal([12, 13])
               .check(
                 about(
-                  'The build of the CUDA back end for runs on GPUs, since Trainyard does not read the drivers of the compute nodes. 13 (the default) needs driver 580 and a GPU from Ampere to Hopper, 12 needs driver 525 and a GPU from Volta to Hopper.',
+                  'The build of the CUDA back end for runs on GPUs. 13 needs driver 580 and a GPU from Ampere to Hopper, 12 needs driver 525 and a GPU from Volta to Hopper. Left out: what fits the drivers that earlier jobs noted of the compute nodes, else 12.',
                 ),
               ),
           ),

@@ -93,6 +93,8 @@ const slurmRecordSchema = z.object({
   ended: z.optional(slurmEndSchema),
   /** How far the staging of its data is, for people; absent before it and after it. */
   staging: z.optional(z.string()),
+  /** Of a training on GPUs: the first release of NVIDIA's driver that runs its CUDA back end. */
+  oldestDriver: z.optional(count),
   /** What each node of the allocation gets, in the order of its nodes. */
   layout: z
     .array(

@@ -18,16 +18,19 @@ export const oldestDrivers: Readonly<Record<CudaRelease, number>> = { 13: 580, 1
  */
 export interface DriverAndGpus {
   driver: string | null;
-  /**
-   * It holds the programs of other nodes, which have the GPUs and whose drivers were not read: the
-   * CUDA release that those nodes use.
-   */
-  gpusElsewhere?: CudaRelease | undefined;
+  /** It holds the programs of other nodes, which have the GPUs: the build that those nodes get. */
+  gpusElsewhere?: CudaElsewhere | undefined;
   gpus?: readonly string[] | undefined;
 }
 
+/** The build that nodes get which see another node's disk, and why, as part of a sentence. */
+export interface CudaElsewhere {
+  release: CudaRelease;
+  why: string;
+}
+
 /** The build that fits a node, undefined where none does, and why, as part of a sentence. */
-export type CudaBuild = { release: CudaRelease; why: string } | { release: undefined; why: string };
+export type CudaBuild = CudaElsewhere | { release: undefined; why: string };
 
 /**
  * The build that a node takes: what fits it, of the builds that are there. `has`: which are.
@@ -68,9 +71,7 @@ const generationOf = (id: string): string | undefined => {
 
 /** The one place where the build is decided. */
 export function chooseCudaBuild({ driver, gpus = [], gpusElsewhere }: DriverAndGpus): CudaBuild {
-  if (gpusElsewhere !== undefined) {
-    return { release: gpusElsewhere, why: 'the GPUs are on other nodes' };
-  }
+  if (gpusElsewhere !== undefined) return gpusElsewhere;
   if (driver === null) return { release: undefined, why: 'there is no NVIDIA driver' };
   const version = Number.parseInt(driver, 10);
   if (!(version >= oldestDrivers[12])) {

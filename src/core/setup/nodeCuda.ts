@@ -10,7 +10,7 @@ import {
   lackingBuild,
   takenCudaBuild,
   type CudaBuild,
-  type CudaRelease,
+  type CudaElsewhere,
   type DriverAndGpus,
 } from './cudaBuild.js';
 import { cudaOf } from './probe.js';
@@ -87,7 +87,7 @@ export const takenOf = (node: DriverAndGpus, { cuda }: Pick<Payload, 'cuda'>): C
 /** Why other nodes, which use this CUDA release, get no back end; undefined where they get one. */
 export function troubleElsewhere(
   { cuda }: Pick<Payload, 'cuda'>,
-  gpusElsewhere: CudaRelease,
+  gpusElsewhere: CudaElsewhere,
 ): string | undefined {
   if (cuda.length === 0) return noCudaLibrary;
   const { release, why } = takenOf({ driver: null, gpusElsewhere }, { cuda });

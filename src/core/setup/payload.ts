@@ -53,6 +53,7 @@ const bootstrapParts = [
   'beats',
   'owner',
   'lease',
+  'driver',
   'probe',
   'install',
   'runtime',

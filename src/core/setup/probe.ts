@@ -41,8 +41,8 @@ export const probeSchema = z.object({
   hasRuntime: z.optional(z.boolean()),
   /** Of each build of the CUDA back end that was asked for, in that order. */
   cudaNodes: z.optional(z.array(z.object({ dir: nodePathSchema, has: z.boolean() }))),
-  /** Set by the client: nodes that see this one's disk have GPUs and use this CUDA release. */
-  gpusElsewhere: z.optional(z.literal([12, 13])),
+  /** Set by the client: nodes that see this one's disk have GPUs, and get this build. */
+  gpusElsewhere: z.optional(z.object({ release: z.literal([12, 13]), why: z.string() })),
 });
 /** A node as its set-up program sees it. */
 export type Probe = z.infer<typeof probeSchema>;
@@ -107,7 +107,9 @@ export function checkProbe(probe: Probe, wantsGpu: boolean, host: string): Check
     const what = 'it ends your processes when you log out (KillUserProcesses)';
     results.push(bad('logind', what, keepProcesses));
   }
-  if (driver !== null) {
+  if (probe.gpusElsewhere !== undefined) {
+    results.push(good('driver', `compute nodes: ${cudaBuildText(probe.gpusElsewhere)}`));
+  } else if (driver !== null) {
     const build = chooseCudaBuild(probe);
     const hint = `Install driver ${oldestDrivers[13]}, or ${oldestDrivers[12]} at least`;
     if (build.release !== undefined) {

@@ -16,7 +16,7 @@ const folderParts = ['common', 'part', 'places', 'download', 'folder'];
 export const cudaLibraryName = 'cuda/libtrainer_cuda.so';
 
 /** The Python files of what a batch script of Slurm becomes, without `.py`. */
-export const slurmParts = ['slurm_job', 'slurm_stage', 'slurm_tools'];
+export const slurmParts = ['slurm_job', 'slurm_nodes', 'slurm_stage', 'slurm_tools'];
 /** The one of them that is started, below a node folder. */
 export const slurmJobName = 'share/slurm/slurm_job.py';
 
@@ -58,6 +58,7 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
       name: `share/slurm/${part}.py`,
       path: join(sources.slurm, `${part}.py`),
     })),
+    { name: 'share/slurm/driver.py', path: join(sources.bootstrap, 'driver.py') },
     ...fetchParts.map((part) => ({
       name: `share/fetch/${part}.py`,
       path: join(sources.fetch, `${part}.py`),

@@ -29,6 +29,7 @@ import { cacheFolder, type NodeRuntime } from '../../../src/core/setup/runtime.j
 import { findNativeSources } from '../../../src/core/setup/sources.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { bundleDir, root } from '../support/cluster.js';
+import { makeNccl } from '../../support/fakeNccl.js';
 import { program, pythonWords } from '../support/setUpProgram.js';
 import { known, ScriptedPrompter, World } from '../support/hosts.js';
 
@@ -87,6 +88,9 @@ function ask(op: string, params: object, env: Record<string, string> = {}): Reco
   return JSON.parse(last) as Record<string, unknown>;
 }
 
+/** Why the nodes that see this disk get a build. */
+const why = 'the profile asks for it';
+
 describe.skipIf(!possible)('nodes and CUDA', () => {
   const world = new World();
   const found = join(world.dir, 'found');
@@ -107,10 +111,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
   }
 
   beforeAll(async () => {
-    mkdirSync(join(found, 'nccl'), { recursive: true });
-    execFileSync('cc', ['-shared', '-x', 'c', '-', '-o', join(found, 'nccl/libnccl.so.2')], {
-      input: 'int ncclGetVersion(int *version) { *version = 22807; return 0; }',
-    });
+    makeNccl(join(found, 'nccl'));
     const payload = await readPayload(await findNativeSources(bundleDir, env));
     const environment = { TRAINYARD_NVIDIA_LIBRARIES: folders.join(':') };
     servers = [
@@ -149,7 +150,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
   it('get it without a driver too, where the GPUs of a run are on nodes that see their disk', async () => {
     const packages = new Packages({ profile, cache: cacheFolder(), logger: nullLogger });
     const [, plain] = machine.nodes;
-    const made = await plain!.prepare(packages, {}, { cuda: true, gpusElsewhere: 13 });
+    const made = await plain!.prepare(packages, {}, { cuda: true, gpusElsewhere: { release: 13, why } });
     packages.dispose();
     expect(made.nodeDir).toBe(runtimes[0]!.nodeDir.replace(homes[0]!, homes[1]!));
     expect(sha256(join(made.nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library));
@@ -206,7 +207,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
   it.skipIf(!possible12)('get the build that is asked for where other nodes have the GPUs', async () => {
     const { node, packages, dispose } = await nodeAt('127.0.0.6');
     try {
-      const made = await node.prepare(packages, {}, { cuda: true, gpusElsewhere: 12 });
+      const made = await node.prepare(packages, {}, { cuda: true, gpusElsewhere: { release: 12, why } });
       expect(sha256(join(made.nodeDir, 'cuda', 'libtrainer_cuda.so'))).toBe(sha256(library12));
       expect(made.nvidia).toHaveLength(ours12.length);
     } finally {

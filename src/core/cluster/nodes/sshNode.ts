@@ -13,7 +13,7 @@ import type { Place } from './forwardProgram.js';
 import type { AmendEntries } from '../../agent/agentClient.js';
 import { AgentNode } from '../../agent/agentNode.js';
 import type { Payload, PayloadFile } from '../../setup/payload.js';
-import { chooseCudaBuild, type CudaBuild, type CudaRelease } from '../../setup/cudaBuild.js';
+import { chooseCudaBuild, type CudaBuild, type CudaElsewhere } from '../../setup/cudaBuild.js';
 import { checkProbe, filesFor, probeSchema, withOwnFolder, type Probe } from '../../setup/probe.js';
 import { neededBytes } from '../../setup/pythonRuntime.js';
 import { programsOf, type NodeRuntime } from '../../setup/runtime.js';
@@ -32,6 +32,9 @@ import { nodePath, type NodePath } from '../../base/nodePath.js';
 
 const takesCuda = (probe: Probe): boolean => chooseCudaBuild(probe).release !== undefined;
 
+/** By what stands on the node's disk. */
+export type FindElsewhere = (bootstrap: Bootstrap) => Promise<CudaElsewhere>;
+
 /** What one node shares with the others of its cluster. */
 export interface SshNodeOptions {
   transport: SshTransport;
@@ -43,8 +46,8 @@ export interface SshNodeOptions {
   logger?: Logger;
   /** What else is known of the runs there. */
   entries?: AmendEntries | undefined;
-  /** GPUs are on other nodes, which see this one's disk: what they need of this build is put here. */
-  gpusElsewhere?: CudaRelease | undefined;
+  /** GPUs are on other nodes, which see this one's disk: the build that they get is put here. */
+  gpusElsewhere?: FindElsewhere | undefined;
 }
 
 /** What a probe looks for. */
@@ -55,7 +58,7 @@ export interface Look {
   /** Every program is read and compared, for it is run next. Else only the agent. */
   hashAll?: boolean;
   /** In place of the node's own option. */
-  gpusElsewhere?: CudaRelease | undefined;
+  gpusElsewhere?: CudaElsewhere | undefined;
 }
 
 /** What a node is prepared for. */
@@ -317,7 +320,7 @@ export class SshNode implements Disposable {
       })),
     };
     const params = { workdir, runtime, token, leaveToken, hashAll, ...programs };
-    const elsewhere = gpusElsewhere ?? this.options.gpusElsewhere;
+    const elsewhere = gpusElsewhere ?? (await this.options.gpusElsewhere?.(bootstrap));
     const found = await bootstrap.request('probe', params, probeSchema);
     return withOwnFolder(elsewhere === undefined ? found : { ...found, gpusElsewhere: elsewhere }, payload);
   }

@@ -215,7 +215,7 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    for (const name of ['tensorboard_server', ...slurmParts, ...fetchParts]) {
+    for (const name of ['tensorboard_server', 'driver', ...slurmParts, ...fetchParts]) {
       writeFileSync(join(folder, `${name}.py`), 'print()');
     }
     return {
