@@ -10,6 +10,7 @@ import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contra
 import { flagValue } from '../core/plan/request/flagValue.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
+  CheckpointLine,
   EvalLine,
   Metric,
   ServerFigures,
@@ -147,9 +148,7 @@ export class TablePrinter implements RunPrinter {
         this.evaluation(value);
         break;
       case 'checkpoint':
-        this.note(
-          `checkpoint step ${value.step}: ${bytesText(value.bytes)} in ${value.write_ms.toFixed(0)} ms`,
-        );
+        this.note(checkpointText(value));
         break;
       case 'checkpoint_failed':
         this.note(`checkpoint step ${value.step} failed: ${value.message}`);
@@ -309,4 +308,9 @@ function codeText({ files, bytes, folder, commit, changed }: CodeRecord): string
   const size = `${files} ${files === 1 ? 'file' : 'files'} (${(bytes / 1e6).toFixed(1)} MB) of ${folder}`;
   if (commit === null) return size;
   return `${size}, commit ${commit.slice(0, 12)}${changed === true ? ' with changes' : ''}`;
+}
+
+function checkpointText({ step, bytes, write_ms, held_ms }: CheckpointLine): string {
+  const waited = held_ms === undefined ? '' : `, training waited ${held_ms.toFixed(0)} ms`;
+  return `checkpoint step ${step}: ${bytesText(bytes)} in ${write_ms.toFixed(0)} ms${waited}`;
 }

@@ -110,6 +110,20 @@ const evalLineSchema = z.object({
 });
 
 /**
+ * `write_ms` is how long writing took, and `held_ms` how long the training waited for it (missing in
+ * lines of older trainers), both in milliseconds.
+ */
+const checkpointLineSchema = z.object({
+  kind: z.literal('checkpoint'),
+  ...base,
+  step: count,
+  path: z.string(),
+  bytes: count,
+  write_ms: z.number(),
+  held_ms: z.optional(z.number()),
+});
+
+/**
  * Of one rank. Memory is in bytes. The `_ms` are medians a step over the steps since the line
  * before, of this rank's own clock; they are missing where a rank makes no steps, and in older
  * files.
@@ -134,14 +148,7 @@ export const metricSchema = z.discriminatedUnion('kind', [
   startLineSchema,
   stepLineSchema,
   evalLineSchema,
-  z.object({
-    kind: z.literal('checkpoint'),
-    ...base,
-    step: count,
-    path: z.string(),
-    bytes: count,
-    write_ms: z.number(),
-  }),
+  checkpointLineSchema,
   z.object({
     kind: z.literal('checkpoint_passed_over'),
     ...base,
@@ -182,6 +189,8 @@ export type ServerFigures = z.infer<typeof serverSchema>;
 export type StepLine = z.infer<typeof stepLineSchema>;
 /** One rank at the time of a step line. */
 export type HostLine = z.infer<typeof hostLineSchema>;
+/** One checkpoint that was written. */
+export type CheckpointLine = z.infer<typeof checkpointLineSchema>;
 /** One evaluation of a checkpoint. */
 export type EvalLine = z.infer<typeof evalLineSchema>;
 

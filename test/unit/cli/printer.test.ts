@@ -118,7 +118,9 @@ describe('for a person', () => {
     const printer = new TablePrinter(output);
     const at = { time: 1, generation: 1, step: 25 };
     printer.metric(followed(evalLine(25, 0.873)));
-    printer.metric(followed({ ...at, kind: 'checkpoint', path: 'p', bytes: 1_100_000, write_ms: 12.4 }));
+    const written = { ...at, kind: 'checkpoint', path: 'p', bytes: 1_100_000, write_ms: 12.4 } as const;
+    printer.metric(followed({ ...written, held_ms: 1.2 }));
+    expect(lines.at(-1)).toContain('checkpoint step 25: 1.1 MB in 12 ms, training waited 1 ms');
     printer.metric(followed({ ...at, kind: 'checkpoint_failed', message: 'No space left on device' }));
     printer.metric(followed({ ...at, kind: 'checkpoint_passed_over', path: 'p', reason: 'p is damaged' }));
     expect(lines.at(-1)).toContain('the checkpoint of step 25 was passed over: p is damaged');

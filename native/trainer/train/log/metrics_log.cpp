@@ -47,6 +47,7 @@ std::string MetricsLog::text_of(const std::string& kind, const nlohmann::json& f
 }
 
 void MetricsLog::line(const std::string& kind, const nlohmann::json& fields) {
+  const std::lock_guard lock(mutex_);
   lines_.append(text_of(kind, fields), now_seconds(), kind == "start" || kind == "end");
   write_lines();
 }
@@ -75,27 +76,35 @@ bool MetricsLog::write_lines() {
 void MetricsLog::finish(double patience, const std::function<void()>& alive) {
   flush();
   const double deadline = now_seconds() + patience;
-  while (!write_lines() && now_seconds() < deadline) {
+  const auto written = [this] {
+    const std::lock_guard lock(mutex_);
+    return write_lines();
+  };
+  while (!written() && now_seconds() < deadline) {
     alive();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   flush();
+  const std::lock_guard lock(mutex_);
   if (lines_.waiting() == 0) return;
   std::fprintf(stderr, "trainer: warning: the last %zu lines of metrics are not recorded: %s\n", lines_.waiting(),
                lines_.error().c_str());
 }
 
 void MetricsLog::scalar(const std::string& tag, int64_t step, double value) {
+  const std::lock_guard lock(mutex_);
   attempt([&] { events_.scalar(tag, step, now_seconds(), static_cast<float>(value)); });
 }
 
 void MetricsLog::graph(const Network& network) {
   std::vector<EventGraphNode> nodes;
   for (const GraphNode& node : network.graph()) nodes.push_back({node.name, node.op, node.inputs, node.output_shape});
+  const std::lock_guard lock(mutex_);
   attempt([&] { events_.graph(nodes); });
 }
 
 void MetricsLog::flush() {
+  const std::lock_guard lock(mutex_);
   attempt([&] { events_.flush(); });
   if (lines_.waiting() > 0) write_lines();
 }

@@ -1,6 +1,8 @@
-// metrics.jsonl and TensorBoard's event files, written side by side so that they never disagree.
+// metrics.jsonl and TensorBoard's event files, written side by side so that they never disagree. Any
+// thread may write to them.
 #pragma once
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -37,6 +39,7 @@ class MetricsLog {
   bool write_lines();
 
   int generation_;
+  std::mutex mutex_;  ///< of all below
   KeptLines lines_;
   EventWriter events_;
   bool delayed_ = false;  ///< lines wait, and stderr has been told

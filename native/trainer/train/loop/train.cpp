@@ -14,6 +14,7 @@
 #include "trainer/strategies/parameter_server/server.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
+#include "trainer/train/loop/checkpoint_writer.h"
 #include "trainer/train/loop/finite.h"
 #include "trainer/train/loop/init_weights.h"
 #include "trainer/train/loop/snapshot.h"
@@ -226,6 +227,7 @@ class TrainRun {
       if (keep || report) require_good_weights();
       if (report) write_interval();
       if (keep) checkpoint();
+      if (last || stop) settle_checkpoint();
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
     }
@@ -258,7 +260,8 @@ class TrainRun {
     }
   }
 
-  Error diverged_error(const std::string& what) const {
+  Error diverged_error(const std::string& what) {
+    settle_checkpoint();
     const std::string good = !leader()                  ? ""
                              : last_checkpoint_.empty() ? "No checkpoint was written yet. "
                                                         : "The last good checkpoint is " + last_checkpoint_ + ". ";
@@ -294,36 +297,31 @@ class TrainRun {
     interval_.restart();
   }
 
-  /// Rank 0 writes; the others wait for it in their next all-reduce. A failure leaves the older
-  /// ones as they are and training goes on, except for the last one, whose loss would lose the
-  /// run's result.
+  /// Rank 0 copies what is to be kept, and writes it while training goes on. Where the one before
+  /// is still being written, all ranks wait for it.
   void checkpoint() {
     if (done_ == plan_.start_step || !leader()) return;
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
-    const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });
-    try {
-      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir, options_.eval_data));
-      const CheckpointInfo saved =
-          save_checkpoint(options_.run_dir, snapshot(step_->network(), step_->strategy().state(),
-                                                     checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
-      prune_checkpoints(options_.run_dir, options_.keep, best_step(options_.run_dir, options_.eval_data));
-      checkpoint_error_.clear();
-      last_checkpoint_ = saved.path;
-      log_->checkpoint(done_, saved, clock.milliseconds());
-    } catch (const Error& error) {
-      checkpoint_error_ = error.what();
-      checkpoint_retry_ = error.retry();
-      std::fprintf(stderr,
-                   "trainer: warning: no checkpoint at step %lld: %s. Training goes on; the last valid one is kept\n",
-                   static_cast<long long>(done_), error.what());
-      log_->checkpoint_failed(done_, checkpoint_error_);
-    }
+    settle_checkpoint();
+    writer_.begin(snapshot(step_->network(), step_->strategy().state(),
+                           checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
     if (options_.early_stop > 0 &&
         evaluations_since_best(options_.run_dir, options_.eval_data) >= options_.early_stop) {
       nothing_to_gain_ = true;
     }
     interval_.leave_out(clock.milliseconds());
+  }
+
+  /// Waits until no checkpoint is being written.
+  void settle_checkpoint() {
+    if (!leader()) return;
+    const IoBeat alive([this] { heartbeat_->beat(done_, "checkpoint"); });
+    const std::optional<CheckpointOutcome> outcome = writer_.settle();
+    if (!outcome) return;
+    if (!outcome->path.empty()) last_checkpoint_ = outcome->path;
+    checkpoint_error_ = outcome->error;
+    checkpoint_retry_ = outcome->retry;
   }
 
   void finish(Exit exit) {
@@ -369,6 +367,10 @@ class TrainRun {
   int64_t bad_images_ = 0;
   bool device_sums_ = false;
   double started_ = 0;
+  /// Rank 0 only. The last member, so that it ends before what it uses.
+  CheckpointWriter writer_ = CheckpointWriter([this](const CheckpointContents& contents, double held_ms) {
+    return write_checkpoint(options_, *log_, contents, held_ms);
+  });
 };
 
 /// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.

@@ -110,10 +110,12 @@ void TrainLog::host(int64_t step, size_t rank, const RankFigures& figures) {
   log_.line("host", line);
 }
 
-void TrainLog::checkpoint(int64_t step, const CheckpointInfo& saved, double write_ms) {
-  log_.line(
-      "checkpoint",
-      {{"step", step}, {"path", "checkpoints/" + name_of(saved.path)}, {"bytes", saved.bytes}, {"write_ms", write_ms}});
+void TrainLog::checkpoint(int64_t step, const CheckpointInfo& saved, double write_ms, double held_ms) {
+  log_.line("checkpoint", {{"step", step},
+                           {"path", "checkpoints/" + name_of(saved.path)},
+                           {"bytes", saved.bytes},
+                           {"write_ms", write_ms},
+                           {"held_ms", held_ms}});
 }
 
 void TrainLog::checkpoint_failed(int64_t step, const std::string& message) {

@@ -36,8 +36,9 @@ class TrainLog {
   /// The line `step` with its curves, and the line `host` of every rank. `step`: steps done;
   /// `interval`: at least one step; `scaler`: nullptr where the loss is not scaled.
   void interval(int64_t step, const Interval& interval, const Report& report, const LossScaler* scaler);
-  /// `write_ms`: milliseconds that writing took.
-  void checkpoint(int64_t step, const CheckpointInfo& saved, double write_ms);
+  /// From any thread, as the next. `write_ms`: milliseconds that writing took; `held_ms`: for which
+  /// it kept the training waiting.
+  void checkpoint(int64_t step, const CheckpointInfo& saved, double write_ms, double held_ms);
   void checkpoint_failed(int64_t step, const std::string& message);
   /// `count`: bad images of this rank so far.
   void bad_image(int64_t step, const std::string& path, const std::string& message, int64_t count);

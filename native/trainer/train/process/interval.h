@@ -15,7 +15,7 @@ struct Interval {
   double input_wait_ms = 0;
   double gradient_norm = 0;  ///< sum over steps; 0 where nothing clips
   double lr = 0;             ///< of the newest step
-  double left_out_ms = 0;    ///< checkpoint writing, not part of the training rate
+  double left_out_ms = 0;    ///< waits for checkpoints, not part of the training rate
   Stopwatch clock;
 
   void restart() { *this = Interval(); }
