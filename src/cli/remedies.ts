@@ -68,7 +68,9 @@ export function remedyText(remedy: Remedy): string {
     case 'freeHead':
       return 'Free one, or make another host the head of the profile';
     case 'shareWorkdir':
-      return `Name a workdir in profile ${remedy.profile} that all nodes see, or give ${remedy.host} slots`;
+      return remedy.leftOut === true
+        ? `Name ${remedy.host} in --hosts too, or a workdir in profile ${remedy.profile} that all nodes see`
+        : `Name a workdir in profile ${remedy.profile} that all nodes see, or give ${remedy.host} slots`;
     case 'useCpu':
       return `Use --device cpu, ${insteadOfCpu[remedy.or]}`;
     case 'otherGpus':

@@ -8,6 +8,7 @@ export interface RecentRun extends Pick<
   | 'words'
   | 'ranks'
   | 'nodes'
+  | 'hosts'
   | 'label'
   | 'name'
   | 'tags'

@@ -193,7 +193,10 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
       };
     case 'shareWorkdir':
       return {
-        text: `Name a "workdir" that all nodes see, or give ${remedy.host} "slots"`,
+        text:
+          remedy.leftOut === true
+            ? `Name ${remedy.host} among the hosts too, or a "workdir" that all nodes see`
+            : `Name a "workdir" that all nodes see, or give ${remedy.host} "slots"`,
         button: openProfile(remedy, 'workdir'),
       };
     case 'otherGpus':

@@ -4,6 +4,7 @@ import { exitCodes, UserError } from '../../core/base/errors.js';
 import { assertTrainFlags, trainHelp } from '../../core/plan/request/flagCheck.js';
 import { trainerHelpWords } from '../../core/plan/request/flags.js';
 import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
+import { hostListOf } from '../../core/plan/request/hostWish.js';
 import type { AskedRun } from '../../core/plan/request/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
 import {
@@ -33,6 +34,7 @@ import { wishFlags, wishesOf } from '../wishes.js';
 export function typedRun(profile: Profile, folder: string, args: Args, preset?: AskedRun): TypedRun {
   const ranks = args.value('ranks');
   const nodes = args.value('nodes');
+  const hosts = args.value('hosts');
   const gpus = args.value('gpus');
   const name = args.value('name');
   const notes = args.value('notes');
@@ -45,6 +47,9 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
   }
   const { cwd = '.', ...kept }: Partial<AskedRun> = preset ?? {};
   delete kept.codeFolder; // its content is looked up by whoever starts the run
+  // A run has one of the two.
+  if (hosts !== undefined) delete kept.nodes;
+  if (nodes !== undefined) delete kept.hosts;
   return {
     ...kept,
     words: kept.words ?? args.rest,
@@ -55,6 +60,7 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     evaluator: !args.has('no-evaluator') && kept.evaluator !== false,
     ...(ranks === undefined ? {} : { ranks: countOf('--ranks', ranks, 2) }),
     ...(nodes === undefined ? {} : { nodes: countOf('--nodes', nodes, 2) }),
+    ...(hosts === undefined ? {} : { hosts: hostListOf(hosts, '--hosts') }),
     ...perOf(args),
     ...(gpus === undefined ? {} : { gpus: gpuWishOf(gpus, '--gpus').text }),
     ...(name === undefined ? {} : { name }),
@@ -137,6 +143,12 @@ export const run: Verb = {
       help: 'processes; by default what the profile has slots or GPUs for, else 2 (on this machine)',
     },
     { name: 'nodes', value: 'N', help: "how many of a cluster's hosts to use; by default all" },
+    {
+      name: 'hosts',
+      value: 'A,B',
+      help: "only these of a cluster's hosts, by their names in the profile; by default all",
+      alternative: true,
+    },
     { name: 'per-slot', help: 'of an own program: one process for each slot of the nodes' },
     {
       name: 'per-node',

@@ -25,6 +25,10 @@ const startInput = z.strictObject({
   ),
   ranks: count('Processes. By default one for each slot or GPU.'),
   nodes: count('How many nodes of the profile to use. By default all.'),
+  hosts: described(
+    z.optional(z.array(z.string()).check(z.minLength(1))),
+    'On these hosts of the profile only, in place of a number of nodes.',
+  ),
   gpus: described(z.optional(z.string()), 'On each node: a number of free GPUs, or indices (0,2).'),
   name: described(z.optional(z.string()), 'What the run is called.'),
   tags: described(z.optional(z.array(z.string())), 'Words to find it by.'),
@@ -44,7 +48,7 @@ const startInput = z.strictObject({
 });
 
 async function typedStart(host: ToolHost, input: z.output<typeof startInput>): Promise<TypedRun> {
-  const { profile, command, ranks, nodes, gpus, name, tags, notes, budget, slurm } = input;
+  const { profile, command, ranks, nodes, hosts, gpus, name, tags, notes, budget, slurm } = input;
   const found = await host.profiles.get(profile);
   const typed = {
     profile: found,
@@ -52,6 +56,7 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
     cwd: host.cwd,
     ...(ranks === undefined ? {} : { ranks }),
     ...(nodes === undefined ? {} : { nodes }),
+    ...(hosts === undefined ? {} : { hosts }),
     ...(gpus === undefined ? {} : { gpus }),
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
@@ -64,13 +69,14 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
 }
 
 /** Everything that decides what is run, and nothing that is not seen. */
-function startQuestion({ profile, words, ranks, nodes, gpus, ...more }: TypedRun): string {
+function startQuestion({ profile, words, ranks, nodes, hosts, gpus, ...more }: TypedRun): string {
   const { budget, budgetStop, slurm = {} } = more;
   const money = budget === undefined ? '' : moneyText(budget, priceOf(profile)?.currency ?? '');
   const where = [
     `profile ${profile.name}`,
     ...(ranks === undefined ? [] : [`${ranks} ranks`]),
     ...(nodes === undefined ? [] : [`${nodes} nodes`]),
+    ...(hosts === undefined ? [] : [`hosts ${hosts.join(' ')}`]),
     ...(gpus === undefined ? [] : [`GPUs ${gpus}`]),
     ...(money === '' ? [] : [`budget ${money}`]),
     ...(budgetStop === undefined ? [] : [budgetStop ? 'a stop at the budget' : 'no stop at the budget']),

@@ -59,8 +59,11 @@ export type Remedy =
   | { kind: 'fewerRanks'; profile: string; ranks: number; words: readonly string[]; moreSlots: boolean }
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
-  /** `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. */
-  | { kind: 'shareWorkdir'; profile: string; host: string }
+  /**
+   * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`: it
+   * could have some, and is none of the hosts that were named.
+   */
+  | { kind: 'shareWorkdir'; profile: string; host: string; leftOut?: boolean }
   | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
   /** GPUs that were asked for are held by others. */
   | { kind: 'otherGpus'; profile: string }

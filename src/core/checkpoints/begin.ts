@@ -28,7 +28,7 @@ export function runFromCheckpoint(
     throw new UserError('usage', what, 'Choose another run');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, gpus, tensorboard, evaluator } = typed;
+  const { words, ranks, nodes, hosts, gpus, tensorboard, evaluator } = typed;
   const changed = withFlags(withoutOrigin(words), changes);
   if (changed[0] !== 'train') {
     const what = `a run from a checkpoint is a training, not "${changed[0] ?? ''}"`;
@@ -42,6 +42,7 @@ export function runFromCheckpoint(
     tensorboard,
     evaluator,
     ...(nodes === undefined ? {} : { nodes }),
+    ...(hosts === undefined ? {} : { hosts }),
     ...(gpus === undefined ? {} : { gpus }),
     ...keptWishes(profile, typed),
   };

@@ -60,13 +60,16 @@ export async function lookAtData(machine: Machine, data: readonly NamedData[]): 
 
 /**
  * `gpu1 has no ~/images`; undefined where a run could start. A run that takes only some of the
- * nodes needs its data on as many.
+ * nodes needs its data on as many; where hosts are named, these count alone.
  */
 export function lackOf(
-  { found }: DataLook,
+  { found: all }: DataLook,
   typed: string,
-  values: Pick<RunFormValues, 'nodes' | 'ranks' | 'gpus'>,
+  values: Pick<RunFormValues, 'nodes' | 'hosts' | 'ranks' | 'gpus'>,
 ): string | undefined {
+  const names = values.hosts.split(',').map((name) => name.trim());
+  const named = all.filter(({ host }) => names.includes(host));
+  const found = named.length > 0 ? named : all;
   const there = found.filter(({ what }) => ['folder', 'file', 'shards'].includes(what));
   const first = found.find((one) => !there.includes(one));
   if (!first) return undefined;

@@ -138,7 +138,7 @@ export class SshMachine implements Machine {
     const { placed, locks } = await placeAndTake(
       request,
       {
-        offers: () => offersOf(this.nodes, progress),
+        offers: () => offersOf(this.asked(request), progress),
         place: (wanted, offers) => placeRun(wanted, offers, looks),
         nodeOf: (host) => this.select([host])[0]?.node ?? this.node,
       },
@@ -302,6 +302,11 @@ export class SshMachine implements Machine {
     const nodeOf = (host?: string): SshNode =>
       (host === undefined ? this.head : this.select([host])[0]) ?? this.head;
     return { profile, logger, nodeOf, nodes, sources: () => findNativeSources(bundleDir, env) };
+  }
+
+  /** The head, and where ranks may be: a host that is not named need not answer. */
+  private asked({ hosts }: RunRequest): SshNode[] {
+    return this.nodes.filter((node) => node === this.head || (hosts?.includes(node.name) ?? true));
   }
 
   private takenBy({ nodes }: Placement): SshNode[] {

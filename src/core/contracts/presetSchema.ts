@@ -28,6 +28,11 @@ export const presetSchema = z
     ),
     ranks: optional(positive.check(about('How many processes.'))),
     nodes: optional(positive.check(about('How many hosts of the profile. Left out: all.'))),
+    hosts: optional(
+      z
+        .array(word)
+        .check(z.minLength(1), about('Only these hosts of the profile, in place of a number of nodes.')),
+    ),
     per: optional(
       z
         .enum(['slot', 'node'])

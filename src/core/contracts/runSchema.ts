@@ -139,6 +139,8 @@ export const runSpecSchema = z.object({
   workers: z.optional(z.int().check(z.gte(1))),
   /** Shell text that runs before each process. */
   prologue: z.optional(z.string()),
+  /** The hosts to which the run was bound, by their names in the profile. */
+  hostsAsked: z.optional(z.array(z.string())),
   /** The GPUs of each node as they were asked for: `2`, or `0,2`. */
   gpusAsked: z.optional(z.string()),
   /** Of a run on one machine: the GPUs of its ranks, in their order. */

@@ -18,6 +18,8 @@ export const taskSchema = z
     name: z.optional(word),
     ranks: z.optional(positive),
     nodes: z.optional(positive),
+    /** In place of a number of nodes. */
+    hosts: z.optional(z.array(word).check(z.minLength(1))),
     /** Of each node: so many, or these by their numbers. */
     gpus: z.optional(z.union([positive, word])),
     /** A folder of this machine that goes along. */

@@ -59,6 +59,8 @@ export interface Placement {
 
 /** What of a request says where its ranks go. */
 type Wanted = Pick<RunRequest, 'profile' | 'ranks' | 'nodes' | 'everySlot'> & {
+  /** The only hosts that may have ranks; the head is there without, where it is none of them. */
+  hosts?: readonly string[] | undefined;
   gpus?: GpuWish | undefined;
   /** The ranks of a node share all the GPUs that were asked for there. Else each takes one. */
   sharesGpus?: boolean;
@@ -82,13 +84,14 @@ export const everySlotOf = (profile: Profile): Wanted => ({
  * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
  * take every slot unless told how many, and so does what asks for every slot; anything else is one
  * process on the first node. A head that can have no rank is passed over, and does not count as one
- * of the nodes. UserError (usage, preflight) naming what there is when it does not fit.
+ * of the nodes. Where hosts are named, the nodes are these. UserError (usage, preflight) naming what
+ * there is when it does not fit.
  */
 export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
   const { profile, nodes: wantedNodes } = request;
-  const bare = bareHead(device, offers);
-  const taking = bare ? offers.slice(1) : offers;
-  const most = wantedNodes ?? profile.maxNodes ?? taking.length;
+  const bare = bareHead(request, device, offers);
+  const taking = (bare ? offers.slice(1) : offers).filter(isWanted(request));
+  const most = mostNodes(request) ?? taking.length;
   if (most > taking.length && wantedNodes !== undefined) {
     const beside = bare ? ` beside its head ${bare.host.host}, which takes no rank` : '';
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${taking.length}${beside}`;
@@ -120,6 +123,11 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
           };
     throw new UserError('preflight', `${what} (${nodeSlots.map(slotsText).join('; ')})`, hint);
   }
+  const empty = nodeSlots.find(({ usual }) => usual === 0);
+  if (empty && request.hosts && request.everySlot && request.ranks === undefined) {
+    const what = `${empty.offer.host.host} was named, and it has no free GPU (${slotsText(empty)})`;
+    throw new UserError('preflight', what, { kind: 'useCpu', or: 'otherGpus', profile: profile.name });
+  }
   let left = ranks;
   const nodes: PlacedNode[] = [];
   let threadsPerRank = Infinity;
@@ -149,12 +157,28 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   return { nodes, ranks: counted, threadsPerRank };
 }
 
+/** Whether a node may have ranks by its name. */
+const isWanted =
+  ({ hosts }: Wanted) =>
+  ({ host }: NodeOffer): boolean =>
+    hosts?.includes(host.host) ?? true;
+
+/** How many nodes may have ranks; undefined for all. Those that are named go before the profile. */
+const mostNodes = ({ profile, nodes, hosts }: Wanted): number | undefined =>
+  hosts?.length ?? nodes ?? profile.maxNodes;
+
 /**
- * The head of several nodes, where it only holds runs: it has no slots by the profile, or ranks are
- * to have GPUs and it has none. A head whose GPUs are taken or in trouble is none.
+ * The head of several nodes, where it only holds runs: hosts are named and it is none of them, it
+ * has no slots by the profile, or ranks are to have GPUs and it has none. A head whose GPUs are
+ * taken or in trouble is none, and neither is one that is named.
  */
-function bareHead(device: Device, [head, ...others]: readonly NodeOffer[]): NodeOffer | undefined {
+function bareHead(
+  wanted: Wanted,
+  device: Device,
+  [head, ...others]: readonly NodeOffer[],
+): NodeOffer | undefined {
   if (!head || others.length === 0) return undefined;
+  if (wanted.hosts) return isWanted(wanted)(head) ? undefined : head;
   const hasNoGpu = device === 'cuda' && head.gpus.length === 0 && !head.trouble;
   return hasNoGpu || !hasRanks(head.host) ? head : undefined;
 }
@@ -186,16 +210,14 @@ function tooFewGpus({ offer, busy, gpus }: NodeSlots, { profile, gpus: wish }: W
  * Why not every node that the run takes has GPUs for its ranks, in words that name the node;
  * undefined where each has.
  */
-export function noGpusFor(
-  { profile, ranks, nodes, everySlot }: Wanted,
-  offers: readonly NodeOffer[],
-): string | undefined {
-  const taking = offers.filter(({ host }) => hasRanks(host));
-  const nodeSlots = taking.slice(0, nodes ?? profile.maxNodes).map((offer) => slotsOn(offer, 'cuda'));
-  const wanted = ranks ?? (everySlot ? Infinity : 1);
+export function noGpusFor(wanted: Wanted, offers: readonly NodeOffer[]): string | undefined {
+  const { ranks, everySlot } = wanted;
+  const taking = offers.filter(isWanted(wanted)).filter(({ host }) => hasRanks(host));
+  const nodeSlots = taking.slice(0, mostNodes(wanted)).map((offer) => slotsOn(offer, 'cuda'));
+  const most = ranks ?? (everySlot ? Infinity : 1);
   let found = 0;
   for (const { offer, slots, busy } of nodeSlots) {
-    if (found >= wanted) break;
+    if (found >= most) break;
     if (slots === 0) {
       const words = [...busy, ...(offer.trouble ? [offer.trouble] : [])];
       const free = busy.length === 0 ? '' : 'free ';

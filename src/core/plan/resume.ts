@@ -31,7 +31,7 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator } = typed;
+  const { words, ranks, nodes, hosts, per, gpus, logdir, tensorboard, evaluator } = typed;
   const kept = keptWishes(profile, typed);
   const slurm = { ...kept.slurm, ...other.slurm };
   const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };
@@ -47,6 +47,7 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     deviceBefore: usedDevice(run),
     ...wishes,
     ...(nodes === undefined ? {} : { nodes }),
+    ...(hosts === undefined ? {} : { hosts }),
     ...(per === undefined ? {} : { per }),
     ...(gpus === undefined ? {} : { gpus }),
     ...(logdir === undefined ? {} : { logdir }),

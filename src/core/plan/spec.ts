@@ -46,6 +46,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ranks,
     ...perNodeFields(request, placement),
     ...(profile.prologue === undefined ? {} : { prologue: profile.prologue }),
+    ...(request.hosts === undefined ? {} : { hostsAsked: [...request.hosts] }),
     ...(request.gpus === undefined ? {} : { gpusAsked: request.gpus.text }),
     ...(price === undefined ? {} : { price }),
     ...(request.budget === undefined ? {} : { budget: request.budget }),

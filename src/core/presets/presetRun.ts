@@ -26,11 +26,11 @@ export function presetRun(preset: Preset, profile: string): AskedRun {
 
 /** The preset of this name that asks for the run. */
 export function presetOf(name: string, run: AskedRun): Preset {
-  const { profile, words, ranks, nodes, per, gpus, wait, tensorboard, evaluator } = run;
+  const { profile, words, ranks, nodes, hosts, per, gpus, wait, tensorboard, evaluator } = run;
   const { name: runName, tags, notes, codeFolder: code, cwd, logdir, stage, budget, budgetStop, slurm } = run;
   const preset = {
     ...{ name, profile, command: joinWords(words), ranks, nodes, per, gpus, wait, tensorboard, evaluator },
-    ...{ budget, budgetStop, slurm },
+    ...{ hosts: hosts && [...hosts], budget, budgetStop, slurm },
     ...{ runName, tags: tags && [...tags], notes, code, cwd, logdir, stage: stage && stageText(stage) },
   };
   return Object.fromEntries(Object.entries(preset).filter(([, value]) => value !== undefined)) as Preset;

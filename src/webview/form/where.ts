@@ -51,6 +51,19 @@ export function where(
               change: set('nodes'),
             })
       }
+      ${
+        isHere || slurm.length > 0
+          ? nothing
+          : textField({
+              id: 'hosts',
+              label: 'Hosts',
+              placeholder: 'all',
+              help: 'Only these, in place of a number: gpu1,gpu3.',
+              value: values.hosts,
+              problem: problems['hosts'],
+              change: set('hosts'),
+            })
+      }
       ${textField({
         id: 'gpus',
         label: isHere ? 'GPUs' : 'GPUs of each node',

@@ -55,7 +55,7 @@ it('a form finds it missing before, and there afterwards', async () => {
   const lack = async (): Promise<string | undefined> => {
     const [look] = await lookAtData(machine, data);
     if (!look) throw new Error('nothing was looked at');
-    return lackOf(look, data[0].path, { nodes: '', ranks: '', gpus: '' });
+    return lackOf(look, data[0].path, { nodes: '', hosts: '', ranks: '', gpus: '' });
   };
   const [first, second] = machine.nodes.map(({ name }) => name);
   expect(await lack()).toBe(`${first} has no ~/for-form/my images`);

@@ -63,7 +63,10 @@ const byKind: ByKind = {
   ],
   fewerNodes: [{ kind: 'fewerNodes', profile, nodes: 2 }],
   freeHead: [{ kind: 'freeHead', profile }],
-  shareWorkdir: [{ kind: 'shareWorkdir', profile, host }],
+  shareWorkdir: [
+    { kind: 'shareWorkdir', profile, host },
+    { kind: 'shareWorkdir', profile, host, leftOut: true },
+  ],
   useCpu: [
     { kind: 'useCpu', or: 'profileWithGpus' },
     { kind: 'useCpu', or: 'otherGpus', profile },

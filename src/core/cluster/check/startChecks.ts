@@ -2,6 +2,7 @@
 import type { NodePath } from '../../base/nodePath.js';
 import { bad, good, type CheckResult } from '../../base/checks.js';
 import { throwIfCancelled } from '../../base/errors.js';
+import { hasRanks } from '../../contracts/slots.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { checkRemoteData } from '../../plan/preflight.js';
 import { assertTrainFlags, trainHelp } from '../../plan/request/flagCheck.js';
@@ -71,6 +72,7 @@ async function checkBareHead(
         kind: 'shareWorkdir',
         profile: request.profile.name,
         host: head.name,
+        ...(request.hosts && hasRanks(head.host) ? { leftOut: true } : {}),
       });
   const { evaluatedOn } = request;
   if (evaluatedOn === undefined) return [{ ...shared, host: first.name }];

@@ -7,6 +7,7 @@ import { aboutOf, tagsOf } from '../request/about.js';
 import { amountOf } from '../request/budget.js';
 import type { AskedRun } from '../request/commandLine.js';
 import { flagValue } from '../request/flagValue.js';
+import { hostListOf } from '../request/hostWish.js';
 import { positiveInteger, trainerVerb, withoutFlag } from '../request/flags.js';
 import type { RunFormValues } from './runFormValues.js';
 import { joinWords, splitWords } from '../request/argv.js';
@@ -42,6 +43,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
   logdir: '',
   stage: '',
   nodes: '',
+  hosts: '',
   gpus: '',
   ranks: '',
   wait: false,
@@ -91,10 +93,14 @@ export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
     : { slurm: slurmWishOf(given.map(([key, value]) => `${key}=${value.trim()}`)) };
 }
 
+/** The hosts that are named. UserError (usage) for a list with an empty name. */
+export const askedHosts = ({ hosts }: RunFormValues): Pick<AskedRun, 'hosts'> =>
+  hosts.trim() === '' ? {} : { hosts: hostListOf(hosts, 'the list of hosts') };
+
 /**
  * The run that the form asks for, on this profile. What has no field there is left out: a budget
- * without a price, Slurm's without Slurm, a stage or nodes on this machine. UserError (usage)
- * for a number that is none, a quote that does not end, and as `aboutOf`.
+ * without a price, Slurm's without Slurm, hosts without SSH, a stage or nodes on this machine.
+ * UserError (usage) for a number that is none, a quote that does not end, and as `aboutOf`.
  */
 export function askedRun(values: RunFormValues, on: Profile): AskedRun {
   const isHere = on.kind === 'local';
@@ -110,6 +116,7 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
     words: formWords(values),
     ...(ranks === '' ? {} : { ranks: positiveInteger(ranks, 'the number of ranks') }),
     ...(nodes === '' || isHere ? {} : { nodes: positiveInteger(nodes, 'the number of nodes') }),
+    ...(on.kind === 'ssh' ? askedHosts(values) : {}),
     ...(isProgram && spread !== 'one' ? { per: spread } : {}),
     ...(gpus.trim() === '' ? {} : { gpus: gpus.trim() }),
     ...(wait && on.kind !== 'slurm' ? { wait } : {}),
@@ -139,6 +146,7 @@ export function formOf(run: AskedRun): RunFormValues {
     logdir: run.logdir ?? '',
     stage: run.stage === undefined ? '' : stageText(run.stage),
     nodes: numberText(run.nodes),
+    hosts: (run.hosts ?? []).join(','),
     gpus: run.gpus ?? '',
     ranks: numberText(run.ranks),
     wait: run.wait ?? false,

@@ -8,9 +8,11 @@ import { budgetOf } from '../request/budget.js';
 import { positiveInteger } from '../request/flags.js';
 import { flagProblems } from '../request/flagCheck.js';
 import { gpuWishOf } from '../request/gpuWish.js';
+import { wishedHosts } from '../request/hostWish.js';
 import { requestOf, type RunRequest } from '../request/request.js';
 import {
   askedBudget,
+  askedHosts,
   askedRun,
   askedSlurm,
   fieldFlags,
@@ -76,6 +78,10 @@ export function checkForm(
     attempt('nodes', () => {
       checkNodes(values.nodes.trim(), profile);
     });
+  }
+  if (profile.kind === 'ssh') {
+    const nodes = values.nodes.trim() === '' ? {} : { nodes: 1 };
+    attempt('hosts', () => wishedHosts({ profile, ...nodes, ...askedHosts(values) }));
   }
   if (priceOf(profile) !== undefined) {
     attempt('budget', () => budgetOf({ profile, ...askedBudget(values) }));

@@ -26,6 +26,8 @@ export interface RunFormValues {
   /** `FROM:TO`: what is put on the nodes' own disks before; empty for what the profile says. */
   stage: string;
   nodes: string;
+  /** With commas between them; empty for all. */
+  hosts: string;
   gpus: string;
   ranks: string;
   wait: boolean;

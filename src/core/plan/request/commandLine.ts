@@ -15,7 +15,7 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
 
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
-  const { profile, runDir, ranks, nodes, per, gpus, wait, name, tags = [], notes } = run;
+  const { profile, runDir, ranks, nodes, hosts, per, gpus, wait, name, tags = [], notes } = run;
   const {
     codeFolder,
     logdir,
@@ -33,6 +33,7 @@ export function commandLineOf(run: AskedRun): string {
     ...(runDir === undefined ? [] : ['--run-dir', runDir]),
     ...(ranks === undefined ? [] : ['--ranks', String(ranks)]),
     ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
+    ...(hosts === undefined ? [] : ['--hosts', hosts.join(',')]),
     ...(per === undefined ? [] : [`--per-${per}`]),
     ...(gpus === undefined ? [] : ['--gpus', gpus]),
     ...(wait === true ? ['--wait'] : []),

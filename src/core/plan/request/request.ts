@@ -21,6 +21,7 @@ import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { flagValue } from './flagValue.js';
+import { assertEachTaken, wishedHosts } from './hostWish.js';
 import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag } from './flags.js';
 
 /** What a rank computes on. */
@@ -40,6 +41,8 @@ export interface TypedRun {
   ranks?: number;
   /** How many of the profile's nodes to use. */
   nodes?: number;
+  /** Those of its hosts on which ranks may be, by their names; not beside `nodes`. */
+  hosts?: readonly string[];
   /**
    * Of an own program: one process for each slot, or one for each node. Left out: one process, or as
    * many as `ranks` says.
@@ -92,6 +95,8 @@ interface Common {
   about: RunAbout | undefined;
   ranks: number | undefined;
   nodes: number | undefined;
+  /** The only hosts on which ranks may be; undefined where none are named. */
+  hosts: readonly string[] | undefined;
   /** Of each node of the run; undefined for as many as the ranks take. */
   gpus: GpuWish | undefined;
   /** Queues until enough GPUs are free. */
@@ -156,6 +161,7 @@ export type RunRequest = TrainRequest | CommandRequest;
 /** UserError (usage) for words that make no run. */
 export function requestOf(typed: TypedRun): RunRequest {
   const request = readRequest(typed);
+  assertEachTaken(request);
   if (!request.wait || request.device === 'cuda' || request.device === 'auto') return request;
   const what = 'there is nothing to wait for: this run takes no GPUs';
   throw new UserError('usage', what, 'Ask for GPUs, or start it without waiting');
@@ -187,6 +193,7 @@ function readRequest(typed: TypedRun): RunRequest {
     about: givenAbout(typed),
     ranks: typed.ranks,
     nodes: typed.nodes,
+    hosts: wishedHosts(typed),
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
     wait: typed.wait ?? false,
     deviceBefore: typed.deviceBefore,
@@ -247,8 +254,8 @@ function readRequest(typed: TypedRun): RunRequest {
 export function typedOf(
   run: RunFile,
 ): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
-  Pick<TypedRun, 'nodes' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop' | 'slurm'> {
-  const { argv, ranks, nodes, tensorboard, perNode, gpusAsked, code, budget, slurm } = run;
+  Pick<TypedRun, 'nodes' | 'hosts' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop' | 'slurm'> {
+  const { argv, ranks, nodes, tensorboard, perNode, hostsAsked, gpusAsked, code, budget, slurm } = run;
   const trains = run.program === 'trainer';
   const device = usedDevice(run);
   const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
@@ -257,7 +264,8 @@ export function typedOf(
     ranks: perNode === true ? slotsOf(run) : ranks,
     ...(perNode === true ? { per: 'node' as const } : {}),
     ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
-    ...(nodes === undefined ? {} : { nodes: nodes.filter(hasRanks).length }),
+    ...(hostsAsked === undefined ? {} : { hosts: hostsAsked }),
+    ...(nodes === undefined || hostsAsked ? {} : { nodes: nodes.filter(hasRanks).length }),
     ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
     tensorboard,
     ...(code === undefined ? {} : { code: { record: code } }),

@@ -17,7 +17,7 @@ const ofSums: readonly string[] = [
   '--comm',
 ];
 
-type Asked = Pick<TypedRun, 'words' | 'ranks' | 'nodes' | 'gpus' | 'runDir'>;
+type Asked = Pick<TypedRun, 'words' | 'ranks' | 'nodes' | 'hosts' | 'gpus' | 'runDir'>;
 
 /** What is added. */
 type Added = Pick<NonNullable<Profile['train']>, 'ranks' | 'flags'>;
@@ -41,8 +41,8 @@ export function addedDefaults(run: Asked, { train }: Profile): Added | undefined
   if (train === undefined || trainerVerb(words) !== 'train') return undefined;
   const given = new Set(words.map((word) => word.replace(/=.*/s, '')));
   if (run.runDir !== undefined || given.has('--run-dir')) return undefined;
-  const saysRanks =
-    run.ranks !== undefined || run.nodes !== undefined || run.gpus !== undefined || given.has('--threads');
+  const { ranks: asked, nodes, hosts, gpus } = run;
+  const saysRanks = [asked, nodes, hosts, gpus].some((one) => one !== undefined) || given.has('--threads');
   const own = flagsOf(train.flags ?? []);
   const leavesSums = !ofSums.some((flag) => given.has(flag)) && !(saysRanks && own.some(isServed));
   const flags = own.filter(([word = '']) => {

@@ -75,6 +75,22 @@ describe('a call', () => {
     expect(asked).toEqual(['Start on profile local, 2 ranks, GPUs 0,1: sh -c "true\\u202e; rm\\u{200b} x"']);
   });
 
+  it('shows the hosts that a start is bound to, and refuses others before the user is asked', async () => {
+    const asked: string[] = [];
+    const tell: Ask = (question) => {
+      asked.push(question);
+      return Promise.resolve(false);
+    };
+    const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu3' }] };
+    const profiles = { ...host.profiles, get: () => Promise.resolve(lab) };
+    const options = { host: { ...host, profiles }, ask: tell, allowStart: false };
+    const given = { profile: 'lab', command: ['true'], ranks: 2 };
+    await callTool('start_run', { ...given, hosts: ['gpu1', 'gpu3'] }, options, {});
+    const wrong = await callTool('start_run', { ...given, hosts: ['gpu2'] }, options, {});
+    expect(asked).toEqual(['Start on profile lab, 2 ranks, hosts gpu1 gpu3: true']);
+    expect(wrong.content[0]?.text).toContain('gpu2 is no host of profile lab');
+  });
+
   it('shows what a start may cost, and what it asks of Slurm', async () => {
     const asked: string[] = [];
     const tell: Ask = (question) => {

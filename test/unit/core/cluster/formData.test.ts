@@ -46,7 +46,7 @@ describe('what the nodes lack', () => {
     path: nodePath('~/a'),
     found: kinds.map((what, at) => ({ host: `gpu${at + 1}`, what })),
   });
-  const all = { nodes: '', ranks: '', gpus: '' };
+  const all = { nodes: '', hosts: '', ranks: '', gpus: '' };
 
   it('is named with the first node', () => {
     expect(lackOf(look('missing', 'missing'), '~/a', all)).toBe('gpu1 has no ~/a');
@@ -55,6 +55,13 @@ describe('what the nodes lack', () => {
       '~/a cannot be read on gpu2: Permission denied',
     );
     expect(lackOf(look('folder', 'shards'), '~/a', all)).toBeUndefined();
+  });
+
+  it('counts the hosts that are named alone', () => {
+    expect(lackOf(look('folder', 'missing'), '~/a', { ...all, hosts: 'gpu1' })).toBeUndefined();
+    const both = { ...all, hosts: 'gpu1, gpu3' };
+    expect(lackOf(look('folder', 'missing', 'missing'), '~/a', both)).toBe('gpu3 has no ~/a');
+    expect(lackOf(look('missing'), '~/a', { ...all, hosts: 'gpu7' })).toBe('gpu1 has no ~/a');
   });
 
   it('is nothing where a run of fewer nodes has enough', () => {

@@ -57,6 +57,19 @@ it('stays a run of its report', () => {
   expect(resumedRun({ ...entry, run: run({}) }, profile, '/')).not.toHaveProperty('report');
 });
 
+it('asks for the hosts that were named, in place of their number', () => {
+  const nodes = [{ slots: 0 }, {}, {}];
+  const named = run({ nodes, hostsAsked: ['b', 'c'] });
+  expect(resumeCommand({ run: named, dir: nodePath('/r') }, 'lab')).toContain(
+    'run lab --run-dir /r --ranks 4 --hosts b,c -- train',
+  );
+  const hosts = ['a', 'b', 'c'].map((host) => ({ host }));
+  const entry = { id: 'r', dir: nodePath('/r'), run: named, state: null, interrupted: true };
+  const resumed = resumedRun(entry, { name: 'lab', kind: 'ssh', hosts }, '/');
+  expect(resumed).toMatchObject({ hosts: ['b', 'c'], ranks: 4 });
+  expect(resumed).not.toHaveProperty('nodes');
+});
+
 it('asks for the GPUs that were asked for', () => {
   expect(
     resumeCommand(

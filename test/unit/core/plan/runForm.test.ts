@@ -64,6 +64,7 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   logdir: fc.constantFrom('', 'logs'),
   stage: fc.constantFrom('', '/shared/images:/scratch/images', '~/a:~/b'),
   nodes: number,
+  hosts: fc.constantFrom('', 'gpu1', 'gpu1,gpu2'),
   gpus: fc.constantFrom('', '1', '0,2'),
   ranks: number,
   wait: fc.boolean(),

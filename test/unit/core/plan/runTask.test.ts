@@ -31,6 +31,7 @@ describe('taskRun', () => {
       ...{ words: ['make', 'data'], ranks: 3 },
     });
     expect(of({ command: 'make', gpus: 2, code: 'sub' })).toMatchObject({ gpus: '2', codeFolder: 'sub' });
+    expect(of({ command: 'make', hosts: ['gpu1', 'gpu3'] })).toMatchObject({ hosts: ['gpu1', 'gpu3'] });
     expect(of({ command: 'make', gpus: '0,2' })).toMatchObject({ gpus: '0,2' });
     expect(of({ command: 'make' })).not.toHaveProperty('wait');
     expect(of({ command: 'make data', perSlot: true })).toMatchObject({ per: 'slot' });
@@ -45,6 +46,7 @@ describe('taskRun', () => {
     [{ command: 'a', perSlot: true, perNode: true }, 'perNode: cannot stand beside "perSlot"'],
     [{ command: 'a', profile: 3 }, 'profile: '],
     [{ command: 'a', gpus: 0 }, 'gpus: '],
+    [{ command: 'a', hosts: [] }, 'hosts: '],
     [{ command: 'a', gpus: '0,0' }, '"gpus" of the task names GPU 0 twice'],
     [{ command: 'a', budget: 0 }, 'budget: '],
     [{ command: 'a', slurm: { queue: 'long' } }, 'slurm: '],

@@ -32,6 +32,7 @@ it('lets the run go before, by the choice that its flags belong to', () => {
   const sumsAlone = { flags: ['--allreduce', 'ring', '--precision=bf16'] };
   expect(added({ words: train, ranks: 4 })).toEqual(sumsAlone);
   expect(added({ words: train, nodes: 1 })).toEqual(sumsAlone);
+  expect(added({ words: train, hosts: ['a'] })).toEqual(sumsAlone);
   expect(added({ words: [...train, '--threads=2'] })).toEqual(sumsAlone);
   const ranksAlone = { ranks: 2, flags: ['--threads', '1', '--precision=bf16'] };
   expect(added({ words: [...train, '--strategy', 'central-storage'] })).toEqual(ranksAlone);

@@ -128,6 +128,8 @@ describe('a preset as a run', () => {
       typedRun(profile, '/w', parseVerb(run, ['local', '--preset', 'p', ...words]), presetRun(full, 'local'));
     expect(typed()).toMatchObject({ cwd: '/w/src', ranks: 2, evaluator: false, wait: true, name: 'birds' });
     expect(typed('--ranks', '3', '--name', 'x')).toMatchObject({ ranks: 3, name: 'x', per: 'slot' });
+    expect(typed('--hosts', 'a,b')).toMatchObject({ hosts: ['a', 'b'] });
+    expect(typed('--hosts', 'a,b')).not.toHaveProperty('nodes');
     expect(typed()).not.toHaveProperty('codeFolder');
     expect(() => typed('--', 'ls')).toThrow('a preset has a command of its own');
   });

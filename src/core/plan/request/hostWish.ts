@@ -1,0 +1,77 @@
+// Which hosts of a cluster a person names for one run, and whether the profile has them.
+import { UserError } from '../../base/errors.js';
+import { nearestOf } from '../../base/nearest.js';
+import type { Profile } from '../../contracts/profileSchema.js';
+import { hasRanks } from '../../contracts/slots.js';
+
+/** What a run that names hosts says of them. */
+interface HostWish {
+  profile: Profile;
+  hosts?: readonly string[] | undefined;
+  nodes?: number | undefined;
+}
+
+/** `gpu1,gpu3`. UserError (usage) for a list without names, or with an empty one. */
+export function hostListOf(text: string, what: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (!names.includes('')) return names;
+  const wrong = names.some((name) => name !== '') ? `has a comma too many: "${text}"` : 'names no host';
+  throw new UserError(
+    'usage',
+    `${what} ${wrong}`,
+    'Write their names with commas between, such as gpu1,gpu3',
+  );
+}
+
+/**
+ * The names, which are hosts of the profile that take ranks. UserError (usage) where they are not,
+ * and where a number of nodes was asked for beside them.
+ */
+export function wishedHosts({ profile, hosts, nodes }: HostWish): readonly string[] | undefined {
+  if (hosts === undefined) return undefined;
+  const refused = (what: string, hint: string): UserError => new UserError('usage', what, hint);
+  if (profile.kind === 'local') {
+    const what = `hosts were named, and profile ${profile.name} is this machine alone`;
+    throw refused(what, 'Leave them out, or choose a profile of kind ssh');
+  }
+  if (profile.kind === 'slurm') {
+    const what = `hosts were named, and Slurm chooses the nodes of profile ${profile.name}`;
+    const line = `--nodelist=${hosts.join(',')}`;
+    const hint = `Leave them out. Slurm takes "${line}" in "lines" of the profile, and a constraint or partition for one run`;
+    throw refused(what, hint);
+  }
+  if (hosts.length === 0) throw refused('no host is named', 'Name one, or leave the list of hosts out');
+  if (nodes !== undefined) {
+    const hint = 'Leave the number out: a run may take all hosts that are named';
+    throw refused('hosts were named, and a number of nodes was given too', hint);
+  }
+  const twice = hosts.find((name, at) => hosts.indexOf(name) !== at);
+  if (twice !== undefined) throw refused(`${twice} is named twice`, 'Name each host once');
+  const there = profile.hosts ?? [];
+  for (const name of hosts) {
+    const host = there.find((one) => one.host === name);
+    if (host === undefined) {
+      const names = there.map((one) => one.host);
+      const nearest = nearestOf(name, names);
+      const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `;
+      const hint = `${meant}Its hosts are ${names.join(', ')}`;
+      throw refused(`${name} is no host of profile ${profile.name}`, hint);
+    }
+    if (!hasRanks(host)) {
+      const what = `${name} takes no rank: its slots in profile ${profile.name} are 0`;
+      throw refused(what, 'Leave it out: it is the head, and holds the run all the same');
+    }
+  }
+  return hosts;
+}
+
+/** UserError (usage) where one process was asked for on several hosts. */
+export function assertEachTaken({
+  hosts = [],
+  ranks,
+  everySlot,
+}: Pick<HostWish, 'hosts'> & { ranks: number | undefined; everySlot: boolean }): void {
+  if (hosts.length < 2 || everySlot || ranks !== undefined) return;
+  const what = `${hosts.length} hosts were named, and this run is one process`;
+  throw new UserError('usage', what, 'Name one, or ask for more ranks, or for one on each slot or node');
+}

@@ -1,0 +1,69 @@
+// `trainyard run P --hosts A,B` on three nodes, of which the one in the middle does not answer: the
+// ranks are on the hosts that are named, and nobody misses the other.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunFile } from '../../src/core/contracts/runSchema.js';
+import { expectExit, parseLines, runCli, type Outcome } from '../support/harness.js';
+import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { stateOf, training } from './support/runs.js';
+
+let hosts: FaultHosts;
+let names: string[];
+beforeAll(async () => {
+  hosts = await practiceHosts({ nodes: 3 });
+  const { hosts: all = [], ...profile } = hosts.profile;
+  names = all.map(({ host }) => host);
+  const list = all.map((host, at) => ({ ...host, slots: 2, ...(at === 1 ? { port: 1 } : {}) }));
+  const lab = { ...profile, name: 'lab', hosts: list, minNodes: 3 };
+  const text = JSON.stringify({ version: 1, profiles: [lab] });
+  writeFileSync(join(hosts.trainyardHome, 'profiles.json'), text);
+});
+afterAll(() => hosts.stop());
+
+const cli = (...words: string[]): Promise<Outcome> =>
+  runCli(words, { env: { TRAINYARD_HOME: hosts.trainyardHome } });
+/** The hosts by their places in the profile, as the flag takes them. */
+const named = (...places: number[]): string => places.map((at) => names[at]).join(',');
+/** The folder of the run of such an outcome. */
+const folderOf = ({ stdout }: Outcome): string =>
+  String((parseLines(stdout) as { type?: string; dir?: string }[]).find(({ type }) => type === 'run')?.dir);
+const recordOf = (dir: string): RunFile => JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunFile;
+const ranksOf = (dir: string): string[] => stateOf(dir)?.ranks.map(({ host }) => host) ?? [];
+
+test('a training has ranks on all slots of the named hosts', async () => {
+  const words = training(20, '--batch-size', '4');
+  const outcome = await cli('run', 'lab', '--hosts', named(2, 0), '--json', '--', ...words);
+  expectExit(outcome, 0);
+  const dir = folderOf(outcome);
+  expect(ranksOf(dir)).toEqual([names[0], names[0], names[2], names[2]]);
+  expect(recordOf(dir)).toMatchObject({ ranks: 4, minNodes: 2, hostsAsked: [names[2], names[0]] });
+  // Nobody was on the node in the middle.
+  expect(readdirSync(join(hosts.homes[1] ?? '', '.trainyard'))).toEqual(['runtime']);
+});
+
+test('a program runs on a named host alone, and its folder is on the head', async () => {
+  const say = ['sh', '-c', 'echo "$RANK of $WORLD_SIZE in $HOME"'];
+  const outcome = await cli('run', 'lab', '--hosts', named(2), '--per-slot', '--json', '--', ...say);
+  expectExit(outcome, 0);
+  const dir = folderOf(outcome);
+  expect(dir.startsWith(hosts.homes[0] ?? 'none')).toBe(true);
+  for (const rank of [0, 1])
+    expect(readFileSync(join(dir, `logs/rank-${rank}.log`), 'utf8')).toBe(
+      `${rank} of 2 in ${hosts.homes[2]}\n`,
+    );
+});
+
+test('a training without the head, which its rank 0 would have to see, says what to do', async () => {
+  const outcome = await cli('run', 'lab', '--hosts', named(2), '--', ...training(5));
+  expectExit(outcome, 4);
+  expect(outcome.stderr).toContain(`rank 0 would be on ${names[2]}, which does not see ~/.trainyard`);
+  expect(outcome.stderr).toContain(`Name ${names[0]} in --hosts too`);
+});
+
+test('a name that the profile does not have is refused, and the hosts are listed', async () => {
+  const outcome = await cli('run', 'lab', '--hosts', `${named(0)},127.0.0.33`, '--', ...training(5));
+  expectExit(outcome, 2);
+  expect(outcome.stderr).toContain('127.0.0.33 is no host of profile lab');
+  expect(outcome.stderr).toContain(`Its hosts are ${names.join(', ')}`);
+});

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { parseVerb } from '../../../../src/cli/args.js';
+import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import { UserError } from '../../../../src/core/base/errors.js';
+import { runFromCheckpoint } from '../../../../src/core/checkpoints/begin.js';
+import { runFileSchema } from '../../../../src/core/contracts/runSchema.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { placeRun, type PlacedRun } from '../../../../src/core/plan/device.js';
+import { checkForm } from '../../../../src/core/plan/form/runFormCheck.js';
+import { emptyForm } from '../../../../src/core/plan/form/runForm.js';
+import {
+  noGpusFor,
+  placeRanks,
+  type NodeOffer,
+  type Placement,
+} from '../../../../src/core/plan/placement.js';
+import {
+  requestOf,
+  typedOf,
+  type RunRequest,
+  type TypedRun,
+} from '../../../../src/core/plan/request/request.js';
+import { planRun } from '../../../../src/core/plan/spec.js';
+
+const names = ['gpu1', 'gpu2', 'gpu3'];
+const lab: Profile = { name: 'lab', kind: 'ssh', hosts: names.map((host) => ({ host, slots: 2 })) };
+const train = ['train', '--data', 'synthetic'];
+const on = (hosts: readonly string[] | undefined, more: Partial<TypedRun> = {}): RunRequest =>
+  requestOf({ profile: lab, words: train, cwd: '/', ...(hosts ? { hosts } : {}), ...more });
+/** As `trainyard run lab` reads it. */
+const typed = (...words: string[]): TypedRun =>
+  typedRun(lab, '/', parseVerb(run, ['lab', ...words, '--', ...train]));
+
+const gpu = (index: number, busy?: string): NodeOffer['gpus'][number] => ({ index, busy });
+const offers = (gpus: Record<string, NodeOffer['gpus']> = {}, { hosts = [] }: Profile = lab): NodeOffer[] =>
+  hosts.map((host) => ({ host, address: host.host, cores: 8, gpus: gpus[host.host] ?? [] }));
+const slotsOf = ({ nodes }: Placement): Record<string, number> =>
+  Object.fromEntries(nodes.map(({ host, slots }) => [host, slots]));
+
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+const placed = (request: RunRequest, some: readonly NodeOffer[]): Promise<PlacedRun> =>
+  placeRun(request, some, { before: nothing, backEnd: nothing });
+
+describe('hosts that are named', () => {
+  it('stand on the command line with commas between them', () => {
+    expect(typed('--hosts', 'gpu1,gpu3')).toMatchObject({ hosts: ['gpu1', 'gpu3'] });
+    expect(typed()).not.toHaveProperty('hosts');
+    expect(requestOf(typed('--hosts=gpu3, gpu1')).hosts).toEqual(['gpu3', 'gpu1']);
+  });
+
+  it.each([
+    ['', '--hosts names no host. Write their names with commas between, such as gpu1,gpu3.'],
+    [',', '--hosts names no host.'],
+    ['gpu1,', '--hosts has a comma too many: "gpu1,".'],
+    ['gpu1,,gpu3', '--hosts has a comma too many'],
+  ])('are no list in "%s"', (text, words) => {
+    const attempt = (): unknown => typed(`--hosts=${text}`);
+    expect(attempt).toThrow(UserError);
+    expect(attempt).toThrow(words.split('. ')[0]);
+  });
+
+  it.each<[readonly string[], Partial<TypedRun>, string, string]>([
+    [
+      ['gpu1', 'gpv3'],
+      {},
+      'gpv3 is no host of profile lab',
+      'Did you mean gpu3? Its hosts are gpu1, gpu2, gpu3',
+    ],
+    [['login'], {}, 'login is no host of profile lab', 'Its hosts are gpu1, gpu2, gpu3'],
+    [['gpu1', 'gpu3', 'gpu1'], {}, 'gpu1 is named twice', 'Name each host once'],
+    [[], {}, 'no host is named', 'Name one'],
+    [['gpu1'], { nodes: 1 }, 'hosts were named, and a number of nodes was given too', 'Leave the number out'],
+    [
+      ['gpu1', 'gpu3'],
+      { words: ['python', 'a.py'] },
+      '2 hosts were named, and this run is one process',
+      'Name one',
+    ],
+    [
+      ['me'],
+      { profile: { name: 'local', kind: 'local' } },
+      'hosts were named, and profile local is this machine alone',
+      'choose a profile of kind ssh',
+    ],
+    [
+      ['n1', 'n2'],
+      { profile: { name: 'hpc', kind: 'slurm', hosts: [{ host: 'login' }] } },
+      'hosts were named, and Slurm chooses the nodes of profile hpc',
+      'Slurm takes "--nodelist=n1,n2" in "lines" of the profile',
+    ],
+    [
+      ['gpu1', 'gpu2'],
+      { profile: { ...lab, hosts: [{ host: 'gpu1', slots: 0 }, { host: 'gpu2' }] } },
+      'gpu1 takes no rank: its slots in profile lab are 0',
+      'Leave it out',
+    ],
+  ])('%j with %j are refused', (hosts, more, what, hint) => {
+    const expected = { code: 'usage', what, hint: expect.stringContaining(hint) as unknown };
+    expect(() => on(hosts, more)).toThrow(expect.objectContaining(expected));
+  });
+
+  it('are a field of the form for a cluster, which judges it there', () => {
+    const problems = (hosts: string, nodes = '', profile = lab): string[] =>
+      checkForm({ ...emptyForm('lab'), hosts, nodes }, profile, { flags: undefined, cwd: '/' }).problems.map(
+        ({ field, error }) => `${field}: ${error.what}`,
+      );
+    expect(problems('gpu1, gpu3')).toEqual([]);
+    expect(problems('gpu1,')).toEqual(['hosts: the list of hosts has a comma too many: "gpu1,"']);
+    expect(problems('gpu9')).toEqual(['hosts: gpu9 is no host of profile lab']);
+    expect(problems('gpu1', '2')).toEqual(['hosts: hosts were named, and a number of nodes was given too']);
+    expect(problems('gpu9', '', { name: 'lab', kind: 'local' })).toEqual([]);
+  });
+});
+
+describe('a run on named hosts', () => {
+  const slots = (hosts: readonly string[], more: Partial<TypedRun> = {}): Record<string, number> =>
+    slotsOf(placeRanks(on(hosts, more), 'cpu', offers()));
+
+  it('takes all their slots, in the order of the profile', () => {
+    expect(slots(['gpu3', 'gpu1'])).toEqual({ gpu1: 2, gpu3: 2 });
+    expect(slots(['gpu1'])).toEqual({ gpu1: 2 });
+    expect(slots(['gpu1', 'gpu3'], { profile: { ...lab, maxNodes: 1 } })).toEqual({ gpu1: 2, gpu3: 2 });
+    const program = { words: ['python', 'a.py'] };
+    expect(slots(['gpu1'], program)).toEqual({ gpu1: 1 });
+    expect(slots(['gpu1', 'gpu3'], { ...program, per: 'slot' })).toEqual({ gpu1: 2, gpu3: 2 });
+    expect(slots(['gpu1', 'gpu3'], { ...program, per: 'node' })).toEqual({ gpu1: 1, gpu3: 1 });
+  });
+
+  it('fills them with so many ranks', () => {
+    expect(slots(['gpu1', 'gpu3'], { ranks: 3 })).toEqual({ gpu1: 2, gpu3: 1 });
+    expect(slots(['gpu1', 'gpu3'], { ranks: 2 })).toEqual({ gpu1: 2 });
+    expect(() => slots(['gpu1', 'gpu3'], { ranks: 5 })).toThrow(
+      '5 ranks were asked for, and there are slots for 4 (gpu1 has 2; gpu3 has 2)',
+    );
+  });
+
+  it('is held by the head, which has no ranks where it is none of them', () => {
+    expect(slots(['gpu3', 'gpu2'])).toEqual({ gpu1: 0, gpu2: 2, gpu3: 2 });
+    const { nodes } = placeRanks(on(['gpu3']), 'cpu', offers());
+    expect(nodes.map(({ host }) => host)).toEqual(['gpu1', 'gpu3']);
+  });
+
+  it('needs no more nodes than it has, whatever minNodes says', async () => {
+    const runtime = {
+      ...{ runtimeDir: nodePath('/r'), nodeDir: nodePath('/n'), agent: nodePath('/n/agent') },
+      ...{ trainer: nodePath('/n/trainer'), mpiexec: nodePath('/r/mpiexec'), python: nodePath('/r/python') },
+      ...{ tensorboardServer: nodePath('/n/s.py'), hashes: { agent: 'a', trainer: 't', requirements: 'r' } },
+    };
+    const minNodes = async (least: number, ...hosts: string[]): Promise<number | undefined> => {
+      const request = on(hosts, { profile: { ...lab, minNodes: least } });
+      const place = await placed(request, offers());
+      const spec = planRun(request, { ...place, runtime, home: nodePath('/root') });
+      const record = { ...spec, id: 'x', created: 1, dir: nodePath('/runs/x') };
+      expect(record.hostsAsked).toEqual(hosts);
+      const again = typedOf(runFileSchema.parse(JSON.parse(JSON.stringify(record))));
+      expect(again).toMatchObject({ hosts, ranks: 2 * hosts.length });
+      expect(again).not.toHaveProperty('nodes');
+      const from = runFromCheckpoint({ id: 'x', run: record, dir: record.dir }, { path: 'c' }, lab);
+      expect(from).toMatchObject({ hosts, ranks: 2 * hosts.length });
+      return record.minNodes;
+    };
+    expect(await minNodes(3, 'gpu1', 'gpu3')).toBe(2);
+    expect(await minNodes(3, 'gpu3')).toBe(1);
+    expect(await minNodes(1, 'gpu1', 'gpu3')).toBe(1);
+  });
+
+  it('takes GPUs of each of them, and is refused where one has none free', async () => {
+    const cuda = { words: [...train, '--device', 'cuda'] };
+    const free = offers({ gpu1: [gpu(0)], gpu2: [gpu(0)], gpu3: [gpu(0), gpu(1)] });
+    expect(slotsOf((await placed(on(['gpu1', 'gpu3'], cuda), free)).placement)).toEqual({ gpu1: 1, gpu3: 2 });
+    expect(slotsOf((await placed(on(['gpu3'], cuda), free)).placement)).toEqual({ gpu1: 0, gpu3: 2 });
+    const taken = offers({ gpu1: [gpu(0)], gpu2: [gpu(0)], gpu3: [gpu(0, 'process 7')] });
+    await expect(placed(on(['gpu1', 'gpu3'], cuda), taken)).rejects.toThrow(
+      'gpu3 was named, and it has no free GPU (gpu3 has 0, GPU 0 is taken by process 7)',
+    );
+    expect(slotsOf((await placed(on(undefined, cuda), taken)).placement)).toEqual({ gpu1: 1, gpu2: 1 });
+    const bare = offers({ gpu2: [gpu(0)] });
+    await expect(placed(on(['gpu1', 'gpu2'], cuda), bare)).rejects.toThrow('gpu1 was named, and it has no');
+    expect(slotsOf((await placed(on(undefined, cuda), bare)).placement)).toEqual({ gpu1: 0, gpu2: 1 });
+    const one = { ...cuda, ranks: 1 };
+    expect(slotsOf((await placed(on(['gpu1', 'gpu3'], one), taken)).placement)).toEqual({ gpu1: 1 });
+  });
+
+  it('leaves a host that is not named out of what auto looks at', async () => {
+    const some = offers({ gpu1: [gpu(0)], gpu3: [gpu(0)] });
+    expect(noGpusFor(on(undefined), some)).toBe('no GPU on gpu2');
+    expect(noGpusFor(on(['gpu1', 'gpu3']), some)).toBeUndefined();
+    expect(noGpusFor(on(['gpu2']), some)).toBe('no GPU on gpu2');
+    expect(await placed(on(['gpu3', 'gpu1']), some)).toMatchObject({ device: 'cuda' });
+    // Of a cluster of which only head and named hosts were asked.
+    const asked = some.filter(({ host }) => host.host !== 'gpu2');
+    expect(await placed(on(['gpu3']), asked)).toMatchObject({ device: 'cuda', placement: { ranks: 1 } });
+  });
+});
