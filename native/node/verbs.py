@@ -124,6 +124,10 @@ def checked(name):
     return later("CHECK", name)
 
 
+def of_files(name):
+    return later("FILES", name)
+
+
 def operations(copies):
     code = Code()
     return {
@@ -152,6 +156,8 @@ def operations(copies):
         "unpack": copies.unpack,
         "offer": copies.offer,
         "fetch": copies.fetch,
+        "files-look": of_files("look"),
+        "files-sums": of_files("sums"),
         "facts": checked("facts"),
         "clock": checked("clock"),
         "ring": checked("ring"),

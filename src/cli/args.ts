@@ -85,8 +85,8 @@ export function parseVerb(grammar: Grammar, argv: readonly string[]): Args {
     values.set(flag.name, [...(values.get(flag.name) ?? []), token.value ?? '']);
   }
   if (end >= 0 && grammar.rest !== true) throw usage(grammar, `${grammar.verb} takes nothing after --`);
-  const least = grammar.words.filter((word) => !word.endsWith('?')).length;
-  if (words.length < least) throw missing(grammar, grammar.words[words.length] ?? 'a word');
+  const needed = grammar.words.filter((word) => !word.endsWith('?'));
+  if (words.length < needed.length) throw missing(grammar, needed[words.length] ?? 'a word');
   const many = grammar.words.at(-1)?.endsWith('…') === true;
   if (words.length > grammar.words.length && !many) {
     const extra = words[grammar.words.length] ?? '';

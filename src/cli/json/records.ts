@@ -247,6 +247,10 @@ export const outputRecords = {
     ...{ images: count, seconds: z.number() },
   }),
   downloaded: record('downloaded', { step: count, path: text, bytes: count, kept: count }),
+  'downloaded-files': record('downloaded-files', {
+    ...{ file: text, path: text, files: count, bytes: count, kept: count },
+    ...{ leftOut: texts, leftOutCount: count },
+  }),
   exported: record('exported', {
     ...ofRun,
     to: z.enum(['mlflow', 'wandb', 'csv', 'json']),

@@ -26,7 +26,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   checkpoints: ['checkpoint'],
   eval: ['evaluation'],
   predict: ['prediction'],
-  download: ['downloaded'],
+  download: ['downloaded', 'downloaded-files'],
   export: ['exported'],
   tensorboard: ['served-tensorboard'],
   delete: ['deleted', 'deleted-checkpoint'],

@@ -1,8 +1,8 @@
 // The half of a download that is there: a folder beside the final one, which goes on later.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorText, systemCode, throwIfCancelled, UserError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
 import { check, problemsText } from '../base/validation.js';
@@ -53,7 +53,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** SHA-256 of a whole file, in hex. Cancelled. */
-async function sha256Of(path: string, signal?: AbortSignal): Promise<string> {
+export async function sha256Of(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
     throwIfCancelled(signal);
@@ -62,30 +62,48 @@ async function sha256Of(path: string, signal?: AbortSignal): Promise<string> {
   return hash.digest('hex');
 }
 
+/** How what gathers is laid out, where it is no checkpoint. */
+export interface Layout {
+  /** The folder of the files: the list of them, which names whatever the user has, is not among them. */
+  inside: string;
+  /**
+   * Of the list that an earlier download left: names of files that have changed since, an empty
+   * name for all. Undefined where no download left it.
+   */
+  outdated: (before: string) => readonly string[] | undefined;
+  /** What to do where a file has another sum than the list says. */
+  differs: string;
+}
+
+const ofCheckpoint: Layout = {
+  inside: '',
+  outdated: () => [],
+  differs:
+    'Download it again: that file alone comes anew. Where it stays so, the file is damaged on the node',
+};
+
 /**
- * The folder in which the files of one checkpoint gather. It goes on with what an earlier download
- * of the very same checkpoint left; what is of another one is removed.
+ * The folder in which the files of one download gather. It goes on with what an earlier download of
+ * the very same list left. Of another list it keeps what its layout says, of a checkpoint nothing.
  */
 export class PartialFolder {
   private constructor(
     readonly path: string,
     private readonly final: string,
+    private readonly layout: Layout,
   ) {}
 
-  /** UserError (preflight) where the folder cannot be made. */
-  static async open(final: string, manifest: string): Promise<PartialFolder> {
-    const path = `${final}.partial`;
+  /** UserError (preflight) where the folder cannot be made, (usage) where it is something else. */
+  static async open(final: string, list: string, layout = ofCheckpoint): Promise<PartialFolder> {
+    const partial = new PartialFolder(`${final}.partial`, final, layout);
     try {
-      if ((await textOf(join(path, manifestName))) !== manifest) {
-        await rm(path, { recursive: true, force: true });
-        await mkdir(path, { recursive: true });
-        await writeFileAtomic(join(path, manifestName), manifest, 0o644);
-      }
+      await partial.prepare(list);
+      return partial;
     } catch (error) {
-      const hint = 'Choose a folder that you may write in';
-      throw new UserError('preflight', `${path} cannot be made: ${errorText(error)}`, hint, { cause: error });
+      if (error instanceof UserError) throw error;
+      const what = `${partial.path} cannot be made: ${errorText(error)}`;
+      throw new UserError('preflight', what, 'Choose a folder that you may write in', { cause: error });
     }
-    return new PartialFolder(path, final);
   }
 
   /** How much of a file is there; one that is too long begins anew. */
@@ -98,6 +116,7 @@ export class PartialFolder {
 
   /** Appends the bytes received to a file that has `from` bytes. */
   async append(name: string, from: number, pieces: AsyncIterable<Buffer>): Promise<void> {
+    if (from === 0) await mkdir(dirname(this.file(name)), { recursive: true });
     const handle = await open(this.file(name), from === 0 ? 'w' : 'r+', 0o644);
     try {
       let at = from;
@@ -123,19 +142,47 @@ export class PartialFolder {
       await rm(this.file(name), { force: true });
       const why =
         sum === undefined ? `has ${size} bytes, not ${bytes}` : `has another SHA-256 than ${sha256}`;
-      const hint =
-        'Download it again: that file alone comes anew. Where it stays so, the file is damaged on the node';
-      throw new UserError('failed', `${name} ${why}, so it was removed`, hint);
+      throw new UserError('failed', `${name} ${why}, so it was removed`, this.layout.differs);
     }
   }
 
-  /** Gives the folder its final name. */
-  async finish(): Promise<void> {
-    await rename(this.path, this.final);
+  /** Gives the folder, or the one file of it that is wanted, its final name. */
+  async finish(only = ''): Promise<void> {
+    await rename(this.file(only), this.final);
+    if (this.layout.inside !== '') await rm(this.path, { recursive: true });
+  }
+
+  private async prepare(list: string): Promise<void> {
+    const before = await textOf(join(this.path, manifestName));
+    if (before === list) return;
+    if (this.layout.inside === '') await rm(this.path, { recursive: true, force: true });
+    else await this.dropOutdated(before);
+    await mkdir(this.path, { recursive: true });
+    await writeFileAtomic(join(this.path, manifestName), list, 0o644);
+  }
+
+  /** What is the user's own under such a name is left alone. */
+  private async dropOutdated(before: string | undefined): Promise<void> {
+    const names = before === undefined ? await this.namesWithoutList() : this.layout.outdated(before);
+    if (names === undefined) {
+      const what = `${this.path} is there, and is not what a download has left`;
+      throw new UserError('usage', what, 'Choose another folder, or move it away');
+    }
+    for (const name of names) await rm(this.file(name), { recursive: true, force: true });
+  }
+
+  /** Nothing where there is no folder, or an empty one. */
+  private async namesWithoutList(): Promise<string[] | undefined> {
+    try {
+      return (await readdir(this.path)).length === 0 ? [] : undefined;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return [];
+      throw error;
+    }
   }
 
   private file(name: string): string {
-    return join(this.path, name);
+    return join(this.path, this.layout.inside, name);
   }
 }
 

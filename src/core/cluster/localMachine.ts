@@ -27,6 +27,7 @@ import type { GpuLocks } from './gpus/gpuLocks.js';
 import { placeAndTake, type StartPlaces } from './gpus/gpuStart.js';
 import { nameWhileRemoved } from './nodes/nodeProgram.js';
 import { gpuChecks, offerOf } from './nodes/offers.js';
+import { findRunFiles, type RunFiles } from './nodes/runFiles.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
 import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
@@ -219,6 +220,15 @@ export class LocalMachine implements Machine {
     progress: Progress = {},
   ): Promise<Staged> {
     return stageFolder(this.places(profile, options.hosts), spec, options, progress);
+  }
+
+  async runFiles(dir: NodePath, path: string, progress: Progress = {}): Promise<RunFiles> {
+    const bootstrap = await this.asNode().bootstrap(progress.signal);
+    try {
+      return await findRunFiles(bootstrap, dir, path, progress);
+    } finally {
+      bootstrap.dispose();
+    }
   }
 
   async removeFolder(path: NodePath): Promise<void> {

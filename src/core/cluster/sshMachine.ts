@@ -49,6 +49,7 @@ import { placeAndTake } from './gpus/gpuStart.js';
 import { joinNodes } from './joinNodes.js';
 import { removeOnNode, trainerOn } from './nodes/nodeProgram.js';
 import { offersOf } from './nodes/offers.js';
+import { findRunFiles, type RunFiles } from './nodes/runFiles.js';
 import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
@@ -168,6 +169,13 @@ export class SshMachine implements Machine {
 
   list(path: NodePath): Promise<FolderListing> {
     return this.head.list(path);
+  }
+
+  runFiles(dir: NodePath, path: string, progress: Progress = {}): Promise<RunFiles> {
+    return this.head.withBootstrap(
+      (bootstrap) => findRunFiles(bootstrap, dir, path, progress),
+      progress.signal,
+    );
   }
 
   removeFolder(path: NodePath): Promise<void> {

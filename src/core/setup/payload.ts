@@ -76,6 +76,7 @@ const bootstrapParts = [
 const laterParts: Readonly<Record<string, readonly string[]>> = {
   STAGE: ['stage/tree', 'stage/record', 'stage/target', 'stage/address', 'stage/stage'],
   CHECK: ['check/facts', 'check/reading', 'check/reachability'],
+  FILES: ['files'],
 };
 
 /**

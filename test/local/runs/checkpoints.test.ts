@@ -122,6 +122,74 @@ it('download: killed in the middle it goes on, a damaged byte is found, and only
   expect(inProc.stderr).toContain('/proc/trainyard/x cannot be made');
 });
 
+it('download --file: what an own program wrote beside its code, and on after a kill', async () => {
+  const code = join(folder.path, 'code');
+  mkdirSync(code);
+  const script = [
+    'mkdir -p outputs/logs && echo step 1 >outputs/logs/log && ln -s /etc/hostname outputs/elsewhere',
+    'head -c 40000000 /dev/urandom >outputs/model.pt && echo state >"$TRAINYARD_RUN_DIR/mine.pt"',
+  ];
+  writeFileSync(join(code, 'write.sh'), script.join('\n'));
+  const run = join(folder.path, 'wrote');
+  expectExit(await cli('run', 'local', '--run-dir', run, '--code', code, '--', 'bash', 'write.sh'), 0);
+  const to = join(folder.path, 'files');
+  const words = ['download', run, '--file', 'outputs', to];
+  const partial = join(to, 'outputs.partial/files/model.pt');
+  const first = start(process.execPath, [program, ...words], { env: { TRAINYARD_HOME: home } });
+  await until('some megabytes', () => existsSync(partial) && statSync(partial).size > 1_000_000, 20);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect(readdirSync(to)).toEqual(['outputs.partial']);
+  const before = statSync(partial).size;
+  expect(before).toBeLessThan(40_000_000);
+  appendFileSync(join(run, 'code/outputs/logs/log'), 'step 2\n');
+
+  const whole = await cli(...words, '--file', 'mine.pt', '--json');
+  expectExit(whole, 0);
+  const counts = { type: 'downloaded-files', leftOut: ['elsewhere'], leftOutCount: 1 };
+  expect(
+    whole.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ).toEqual([
+    { ...counts, file: 'outputs', path: join(to, 'outputs'), files: 2, bytes: 40_000_014, kept: before },
+    {
+      ...counts,
+      file: 'mine.pt',
+      path: join(to, 'mine.pt'),
+      files: 1,
+      bytes: 6,
+      kept: 0,
+      leftOut: [],
+      leftOutCount: 0,
+    },
+  ]);
+  expect(readdirSync(to).sort()).toEqual(['mine.pt', 'outputs']);
+  expect(readFileSync(join(to, 'outputs/logs/log'), 'utf8')).toBe('step 1\nstep 2\n');
+  const [here, there] = [join(to, 'outputs'), join(run, 'code/outputs')].map((at) =>
+    readFileSync(join(at, 'model.pt')),
+  );
+  expect(here?.equals(there ?? Buffer.alloc(0))).toBe(true);
+
+  const again = await cli(...words);
+  expectExit(again, 0);
+  expect(again.stdout).toBe(`${join(to, 'outputs')}  2 files, 40.0 MB, 40.0 MB of it from before\n`);
+  expect(again.stderr).toContain('left out, since these are no plain files');
+  writeFileSync(join(to, 'mine.pt'), 'my own');
+  for (const [more, said] of [
+    [['--file', 'mine.pt', to], 'mine.pt is there already, and is not what the run has now'],
+    [['--file', 'outputs/best.pt', to], 'code/outputs has elsewhere, logs/, model.pt.'],
+    [[to], 'STEP is missing'],
+    [['40', to, '--file', 'mine.pt'], 'STEP and --file stand beside each other'],
+  ] as const) {
+    const refused = await cli('download', run, ...more);
+    expectExit(refused, 2);
+    expect(refused.stderr).toContain(said);
+  }
+  expect(readFileSync(join(to, 'mine.pt'), 'utf8')).toBe('my own');
+});
+
 it('delete --step: says what is lost, asks, and leaves the last valid one', async () => {
   const other = join(folder.path, 'other');
   const train = ['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1', '--steps', '2'];

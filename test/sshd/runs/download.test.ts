@@ -1,4 +1,4 @@
-// A checkpoint is brought from a node over either transport, also when the connection breaks on the
+// A checkpoint, and a file of a run, are brought from a node over either transport, also when the connection breaks on the
 // way.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cancelled } from '../../../src/core/base/errors.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { downloadCheckpoint, folderName } from '../../../src/core/checkpoints/download.js';
+import { downloadFiles } from '../../../src/core/checkpoints/downloadFiles.js';
 import { trainerOn } from '../../../src/core/cluster/nodes/nodeProgram.js';
 import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
@@ -37,7 +38,7 @@ function machineBy(transport: 'ssh2' | 'openssh'): SshMachine {
 }
 
 test.each(['ssh2', 'openssh'] as const)(
-  'a checkpoint comes whole by %s, although its agent is killed on the way',
+  'a checkpoint, and a file of the run, come whole by %s, although the agent is killed on the way',
   async (transport) => {
     const machine = machineBy(transport);
     const made = makeCheckpoint(join(cluster.practice.nodes[0]!.home, transport), 7, 24_000_000);
@@ -61,6 +62,20 @@ test.each(['ssh2', 'openssh'] as const)(
     for (const name of readdirSync(made)) {
       expect(readFileSync(join(got.path, name)).equals(readFileSync(join(made, name))), name).toBe(true);
     }
+    const run = nodePath(join(made, '../..'));
+    const found = await machine.runFiles(run, `checkpoints/${checkpointName(7)}/model.safetensors`);
+    const other = await (await machine.node.client()).request('hello');
+    const files = await downloadFiles(machine.node, found, join(to, 'files'), {
+      onProgress: (text) => {
+        if (text.includes(': 0.0 of ')) setTimeout(() => process.kill(other.pid, 'SIGKILL'), 60);
+      },
+    });
+    expect(files).toEqual({ path: join(to, 'files/model.safetensors'), bytes: 24_000_000, kept: 0 });
+    expect(() => process.kill(other.pid, 0)).toThrow();
+    expect(readFileSync(files.path).equals(readFileSync(join(made, 'model.safetensors')))).toBe(true);
+    await expect(machine.runFiles(run, 'no.pt')).rejects.toThrow(
+      /there is no no\.pt in .* has checkpoints\/\./,
+    );
     await machine.removeFolder(nodePath(made));
     expect(readdirSync(join(made, '..'))).toEqual([]);
     machine.dispose();

@@ -54,6 +54,9 @@ describe('parseVerb', () => {
   it('takes a last word as often as it stands there', () => {
     const many: Grammar = { verb: 'compare', words: ['RUN', 'RUN…'], flags: [] };
     expect(parseVerb(many, ['a', 'b', 'c']).words).toEqual(['a', 'b', 'c']);
+    const inMiddle = { verb: 'download', words: ['RUN', 'STEP?', 'DIR'], flags: [] };
+    expect(failure(['a'], inMiddle)).toMatch(/DIR is missing\. Usage: trainyard download RUN \[STEP\] DIR/);
+    expect(parseVerb(inMiddle, ['a', 'b']).words).toEqual(['a', 'b']);
     expect(failure(['a'], many)).toMatch(/RUN… is missing\. Usage: trainyard compare RUN RUN…/);
   });
 

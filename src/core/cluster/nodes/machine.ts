@@ -18,6 +18,7 @@ import type { StageSpec } from '../../stage/spec.js';
 import type { Staged } from '../../stage/staging.js';
 import type { SshShell, TerminalSize } from '../../ssh/base/transport.js';
 import type { NodePath } from '../../base/nodePath.js';
+import type { RunFiles } from './runFiles.js';
 import type { StageOptions } from './stageNodes.js';
 
 /** A run that has started, and its folder on the machine. */
@@ -112,6 +113,11 @@ export interface Machine extends Disposable {
    * connection, preflight), Cancelled.
    */
   stage(profile: Profile, spec: StageSpec, options?: StageOptions, progress?: Progress): Promise<Staged>;
+  /**
+   * What `path` names in the run folder `dir` of `node`: one file, or all below a folder. UserError
+   * (usage) where there is nothing of that name, (preflight, connection), Cancelled.
+   */
+  runFiles(dir: NodePath, path: string, progress?: Progress): Promise<RunFiles>;
   /** Removes a folder of `node`, in one step for its readers. UserError (failed). */
   removeFolder(path: NodePath): Promise<void>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
