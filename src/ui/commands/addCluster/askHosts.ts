@@ -6,6 +6,7 @@ import { ownSurroundings } from '../../../core/ssh/config/config.js';
 import { ConfigReader } from '../../../core/ssh/config/configReader.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import { problemOf } from '../profiles/problemOf.js';
+import { Ticks } from './ticks.js';
 
 interface Item extends vscode.QuickPickItem {
   hosts: Host[];
@@ -60,11 +61,13 @@ class HostList {
   private readonly configured: Item[];
   private readonly added: Item[] = [];
   private typed: Item | undefined;
+  private readonly ticks: Ticks<Item>;
 
   constructor(
     private readonly box: vscode.QuickPick<Item>,
     private readonly names: readonly string[],
   ) {
+    this.ticks = new Ticks(box, editorPassed);
     this.configured = names.map((host) => ({ label: host, hosts: [{ host }] }));
   }
 
@@ -72,13 +75,13 @@ class HostList {
     const text = this.box.value.trim();
     const known = [...this.configured, ...this.added].some(({ label }) => label === text);
     this.typed = text === '' || known ? undefined : typedItem(text);
-    const ticked = this.box.selectedItems;
-    this.box.items = [...(this.typed ? [this.typed] : []), ...this.added, ...this.configured];
-    this.box.selectedItems = ticked;
+    // Each keeps its place, as ticks need. The editor shows what fits a text best in front.
+    this.ticks.assign([...this.configured, ...this.added, ...(this.typed ? [this.typed] : [])]);
   }
 
   /** What was typed and ticked stays in the list when other text is typed. */
   keep(ticked: readonly Item[]): void {
+    this.ticks.take(ticked);
     const { typed } = this;
     if (!typed || !ticked.includes(typed) || typed.hosts.length === 0) return;
     this.typed = undefined;
@@ -87,7 +90,7 @@ class HostList {
 
   /** Those that are ticked; where none is, what was typed, or the one host that it stands for. */
   chosen(): Host[] {
-    const ticked = this.box.selectedItems.flatMap(({ hosts }) => hosts);
+    const ticked = this.ticks.all.flatMap(({ hosts }) => hosts);
     if (ticked.length > 0) return ticked;
     const text = this.box.value.trim();
     const exact = this.names.find((name) => name === text);
@@ -115,6 +118,12 @@ class HostList {
     this.render();
     this.box.activeItems = active; // or the next key would begin at the top again
   }
+}
+
+/** A command has gone to the editor and come back: messages of either way keep their order. */
+async function editorPassed(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0)); // by such a timer an assignment is sent
+  await vscode.commands.executeCommand('setContext', 'trainyard.hostsShown', true);
 }
 
 function typedItem(text: string): Item {
