@@ -242,6 +242,12 @@ export const outputRecords = {
     file: text,
     top5: z.array(z.strictObject({ class: text, probability: z.number() })),
   }),
+  mistakes: record('mistakes', {
+    ...{ id: text, step: nullable(count), images: count, right: count, unlabelled: count },
+    classes: z.array(z.strictObject({ class: text, images: count, right: count })),
+    confusions: z.array(z.strictObject({ class: text, predicted: text, images: count })),
+    surest: z.array(z.strictObject({ file: text, class: text, predicted: text, probability: z.number() })),
+  }),
   evaluation: record('evaluation', {
     ...{ id: text, step: count, top1: z.number(), top5: z.number(), loss: figure },
     ...{ images: count, seconds: z.number() },

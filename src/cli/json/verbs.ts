@@ -25,7 +25,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   stop: ['stopped', 'killed'],
   checkpoints: ['checkpoint'],
   eval: ['evaluation'],
-  predict: ['prediction'],
+  predict: ['prediction', 'mistakes'],
   download: ['downloaded', 'downloaded-files'],
   export: ['exported'],
   tensorboard: ['served-tensorboard'],

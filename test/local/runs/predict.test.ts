@@ -1,7 +1,8 @@
 // What a checkpoint makes of pictures, beside its evaluation on the same ones.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Mistakes } from '../../../src/core/checkpoints/mistakes.js';
 import {
   expectExit,
   processesNaming,
@@ -58,7 +59,7 @@ it('finds as many right as the evaluation does, in the order in which pictures a
   const { top1 } = JSON.parse(evaluated.stdout) as { top1: number };
   const asked = await cli('predict', dir, '--step', '15', '--json', ...all.map(({ path }) => path));
   expectExit(asked, 0);
-  const found = lines(asked);
+  const found = lines(asked).filter(({ type }) => type === 'prediction');
   expect(found.map(({ file }) => file)).toEqual(all.map(({ path }) => path));
   const right = found.filter(({ top5 }, index) => top5[0]?.class === all[index]?.name).length;
   expect(right / all.length).toBeCloseTo(top1, 9);
@@ -67,6 +68,39 @@ it('finds as many right as the evaluation does, in the order in which pictures a
     expect(top5.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1, 6);
   }
   expect(readdirSync(dir).filter((name) => name.startsWith('predict-'))).toEqual([]);
+});
+
+it('tells what is wrong by the folders of the pictures, and the same of a table of the trainer', async () => {
+  const all = pictures();
+  const asked = await cli('predict', dir, '--step', '15', '--json', ...all.map(({ path }) => path));
+  const found = lines(asked).filter(({ type }) => type === 'prediction');
+  const wrong = found.filter(({ top5 }, at) => top5[0]?.class !== all[at]?.name);
+  const told = JSON.parse(asked.stdout.trim().split('\n').at(-1) ?? '') as Mistakes & { type: string };
+  expect(told).toMatchObject({ type: 'mistakes', step: 15, images: all.length, unlabelled: 0 });
+  expect(told.right).toBe(all.length - wrong.length);
+  expect(told.classes.map((each) => each.class).sort()).toEqual(readdirSync(validation).sort());
+  expect(told.confusions.reduce((sum, { images }) => sum + images, 0)).toBe(wrong.length);
+  expect(told.surest.map(({ file }) => file).sort()).toEqual(wrong.map(({ file }) => file).sort());
+
+  const table = join(folder.path, 'predictions.csv');
+  const checkpoint = join(dir, 'checkpoints/step-00000015');
+  const words = ['predict', '--checkpoint', checkpoint, '--data', validation, '--out', table];
+  expectExit(await runTrainer([...words, '--logits']), 0);
+  const counted = await cli('predict', dir, table, '--json');
+  expectExit(counted, 0);
+  const { images, right, classes, confusions } = told;
+  expect(JSON.parse(counted.stdout)).toMatchObject({ step: null, images, right, classes, confusions });
+  const printed = await cli('predict', dir, table);
+  expect(printed.stdout).toContain(`right: ${right} of ${images} pictures in class folders`);
+  expect(printed.stdout).toMatch(/^CLASS +RIGHT +PICTURES +ACCURACY$/m);
+
+  const elsewhere = join(folder.path, 'elsewhere.jpg');
+  copyFileSync(all[0]?.path ?? '', elsewhere);
+  const alone = await cli('predict', dir, elsewhere);
+  expect(alone.stdout.trim().split('\n')).toHaveLength(1); // its class is not known
+  const both = await cli('predict', dir, elsewhere, table);
+  expectExit(both, 2);
+  expect(both.stderr).toContain('Name a table of predictions alone');
 });
 
 it('names a file that is no picture, and shows the others', async () => {

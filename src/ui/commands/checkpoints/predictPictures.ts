@@ -1,6 +1,8 @@
 // Predict on Pictures.
 import * as vscode from 'vscode';
 import type { CheckpointArgument, RunArgument } from '../../../contributions.js';
+import { classNamesOf } from '../../../core/checkpoints/classNames.js';
+import { mistakesOf } from '../../../core/checkpoints/mistakes.js';
 import { predictPictures as predict } from '../../../core/checkpoints/predict.js';
 import { runName } from '../../../core/model/runName.js';
 import { showPredictions } from '../../panels/predictionPanel.js';
@@ -26,7 +28,9 @@ export async function predictPictures(ui: Ui, given?: CheckpointArgument | RunAr
   const predictions = await withProgress(title, (progress) =>
     predict(machine, entry, checkpoint, pictures, progress),
   );
-  showPredictions(ui.services, { run: runName(entry), step: checkpoint.step, predictions });
+  const classNames = await classNamesOf(await machine.node.client(), entry, checkpoint);
+  const mistakes = mistakesOf(predictions, classNames);
+  showPredictions(ui.services, { run: runName(entry), step: checkpoint.step, predictions, mistakes });
 }
 
 /** Those of last time, or others. Undefined where somebody gave up. */

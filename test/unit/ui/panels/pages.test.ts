@@ -3,6 +3,7 @@ import { contentPolicy, escapeHtml, makeNonce, page } from '../../../../src/ui/p
 import { htmlPage } from '../../../../src/core/scaling/html.js';
 import { palettes } from '../../../../src/core/scaling/palettes.js';
 import { dashboardPage } from '../../../../src/ui/panels/dashboardPage.js';
+import { mistakesOf } from '../../../../src/core/checkpoints/mistakes.js';
 import { predictionPage } from '../../../../src/ui/panels/predictionPage.js';
 import { bakeOffHtml } from '../../../../src/core/bakeoff/pages.js';
 import { untried, type BakeOffResult } from '../../../../src/core/bakeoff/result.js';
@@ -37,6 +38,28 @@ it("a run's dashboard says that it connects before its script is there", () => {
   expect(html).not.toContain('<b>');
 });
 
+const predictionPlace = {
+  source: 'https://cdn',
+  style: 'https://cdn/s.css',
+  nonce: 'n',
+  addressOf: (file: string) => `https://cdn${file}`,
+};
+
+it('a page of predictions tells what is wrong, where the folders name the classes', () => {
+  const top5 = [{ class: 'rose', probability: 0.9 }];
+  const predictions = ['/rose/1.jpg', '/a&b/2.jpg', '/new/3.jpg'].map((file) => ({ file, top5 }));
+  const pageOf = (count: number): string => {
+    const shown = predictions.slice(0, count);
+    const mistakes = mistakesOf(shown, ['rose', 'a&b']);
+    return predictionPage({ run: 'r', step: 1, predictions: shown, mistakes }, predictionPlace);
+  };
+  expect(pageOf(3)).toContain('<p>r · 3 pictures · 1 of 2 in class folders are right (50.0%)</p>');
+  expect(pageOf(3)).toContain('<tr><td>a&amp;b</td><td>0 of 1</td><td>0.0%</td></tr>');
+  expect(pageOf(3)).toContain('<tr><td>a&amp;b</td><td>rose</td><td>1</td></tr>');
+  expect(pageOf(1)).toContain('1 of 1 in class folders are right (100.0%)');
+  expect(pageOf(1)).not.toContain('<table>');
+});
+
 it('a page of predictions has each picture with its classes, and says what is none', () => {
   const top5 = [
     { class: 'rose <b>', probability: 0.914 },
@@ -50,14 +73,11 @@ it('a page of predictions has each picture with its classes, and says what is no
         { file: '/p/a&b.jpg', top5 },
         { file: '/p/text.jpg', top5: [] },
       ],
+      mistakes: undefined,
     },
-    {
-      source: 'https://cdn',
-      style: 'https://cdn/s.css',
-      nonce: 'n',
-      addressOf: (file) => `https://cdn${file}`,
-    },
+    predictionPlace,
   );
+  expect(html).not.toContain('<table>');
   expect(html).toContain('<p>r · 2 pictures · 1 cannot be read as a picture</p>');
   expect(html).toContain('src="https://cdn/p/a&amp;b.jpg"');
   expect(html).toContain('<span>rose &lt;b&gt;</span><span>91.4%</span>');
