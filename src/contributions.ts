@@ -142,6 +142,7 @@ export interface CommandArguments {
   'trainyard.describeRun': [run?: RunArgument];
   'trainyard.compareRuns': [run?: RunArgument | RunsArgument, all?: readonly (RunArgument | RunsArgument)[]];
   'trainyard.exportRun': [run?: RunArgument];
+  'trainyard.downloadFiles': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
   'trainyard.selectRun': [run?: RunArgument];
   'trainyard.verifyCheckpoints': [run?: RunArgument];
@@ -211,6 +212,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.describeRun': true,
   'trainyard.compareRuns': true,
   'trainyard.exportRun': true,
+  'trainyard.downloadFiles': true,
   'trainyard.deleteRun': true,
   'trainyard.selectRun': true,
   'trainyard.verifyCheckpoints': true,

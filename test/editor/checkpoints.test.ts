@@ -1,6 +1,6 @@
 // What a person does with checkpoints in the Checkpoints view: by clicks in the menus of its items.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -103,6 +103,30 @@ test('a download into a folder that is chosen', async () => {
   expect(readdirSync(shown)).toContain('model.safetensors');
   await toast.getByRole('button', { name: 'Show Folder' }).click();
   await workbench.page.locator('.notification-toast', { hasText: shown }).first().waitFor();
+  await workbench.host.command('notifications.clearAll');
+});
+
+test('what the program of a run wrote, by the menu of the run', async () => {
+  const { page } = workbench;
+  const run = shortName(basename(dir));
+  const outputs = join(dir, 'code/outputs'); // where a program with code writes
+  mkdirSync(outputs, { recursive: true });
+  await workbench.writeFile(join(outputs, 'words.txt'), 'written there\n');
+  const runRow = page.locator('.sidebar .monaco-list-row', { hasText: new RegExp(`${run}.*finished`) });
+  const to = join(workbench.folder, 'workspace');
+  const bring = async (path: string): Promise<void> => {
+    await clickMenu(workbench, runRow.first(), 'Download Files of Run…');
+    await answer(workbench, `Download Files of ${run}`, path);
+    await answer(workbench, `Download ${path} of ${run}`, to);
+  };
+  const toast = (words: string): Locator => page.locator('.notification-toast', { hasText: words }).first();
+  await bring('outputs/model.pt');
+  await toast(`there is no outputs/model.pt in ${dir}. code/outputs has words.txt`).waitFor();
+  await workbench.host.command('notifications.clearAll');
+  await bring('outputs');
+  await toast(`${join(to, 'outputs')} (1 file, 14 B): every file has the SHA-256`).waitFor();
+  await workbench.screenshot('download-files', 'dark', 1280);
+  expect(readFileSync(join(to, 'outputs/words.txt'), 'utf8')).toBe('written there\n');
   await workbench.host.command('notifications.clearAll');
 });
 

@@ -74,6 +74,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.describeRun': async (run) => (await runs()).describeRun(ui, run),
     'trainyard.compareRuns': async (run, all) => (await runs()).compareRuns(ui, run, all),
     'trainyard.exportRun': async (run) => (await exporting()).exportRun(ui, run),
+    'trainyard.downloadFiles': async (run) => (await runs()).downloadFiles(ui, run),
     'trainyard.deleteRun': async (run) => (await runs()).deleteRun(ui, run),
     'trainyard.selectRun': async (run) => (await runs()).selectRun(ui, run),
     'trainyard.verifyCheckpoints': async (run) => (await checkpoints()).verifyCheckpoints(ui, run),

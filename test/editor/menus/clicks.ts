@@ -265,6 +265,7 @@ export const elsewhere: Readonly<Record<string, readonly [file: string, words: s
   'runs runs.last inline connect': ['addCluster.test.ts', "getByRole('button', { name: 'Connect' }).click()"],
   'runs run menu showBatchScript': ['slurm.test.ts', "'Show Batch Script')"],
   'runs run menu exportRun': ['export.test.ts', "'Export Run…')"],
+  'runs run menu downloadFiles': ['checkpoints.test.ts', "'Download Files of Run…')"],
   'runs run menu compareRuns': ['commands.test.ts', "'Compare Runs…')"],
   'checkpoints checkpoint.valid menu runFromCheckpoint': [
     'checkpoints.test.ts',

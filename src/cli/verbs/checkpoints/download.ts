@@ -5,7 +5,7 @@ import { plural } from '../../../core/base/plural.js';
 import { checkpointChoice, chooseCheckpoint } from '../../../core/checkpoints/choose.js';
 import { downloadCheckpoint, type Download } from '../../../core/checkpoints/download.js';
 import { assertOwnNames, downloadFiles } from '../../../core/checkpoints/downloadFiles.js';
-import type { RunFiles } from '../../../core/cluster/nodes/runFiles.js';
+import { leftOutText, type RunFiles } from '../../../core/cluster/nodes/runFiles.js';
 import type { Args } from '../../args.js';
 import type { Context, Verb } from '../../context.js';
 import { bytesText } from '../../format.js';
@@ -80,12 +80,8 @@ async function downloadPaths(context: Context, args: Args, dir: string): Promise
 
 function tellFiles(context: Context, file: string, found: RunFiles, got: Download): void {
   const { leftOut, leftOutCount } = found;
-  if (leftOutCount > 0) {
-    const more = leftOutCount > leftOut.length ? ` and ${leftOutCount - leftOut.length} more` : '';
-    context.output.note(
-      `left out, since these are no plain files, or links to folders, to nothing or out of the run's folder: ${leftOut.join(', ')}${more}`,
-    );
-  }
+  const note = leftOutText(found);
+  if (note !== undefined) context.output.note(note);
   const { path, bytes, kept } = got;
   const files = found.files.length;
   if (context.json) {

@@ -46,6 +46,16 @@ export interface RunFiles {
   leftOutCount: number;
 }
 
+/** What does not come, and why; undefined where everything does. */
+export function leftOutText({
+  leftOut,
+  leftOutCount,
+}: Pick<RunFiles, 'leftOut' | 'leftOutCount'>): string | undefined {
+  if (leftOutCount === 0) return undefined;
+  const more = leftOutCount > leftOut.length ? ` and ${leftOutCount - leftOut.length} more` : '';
+  return `left out, since these are no plain files, or links to folders, to nothing or out of the run's folder: ${leftOut.join(', ')}${more}`;
+}
+
 /**
  * The files that `path` names in the run folder `dir`: absolute, or from there, or from the code's
  * copy in it. UserError (usage) where it names nothing there, (preflight, connection), Cancelled.

@@ -4,6 +4,7 @@ export { compareRuns } from './compareRuns.js';
 export { copyRunFolder } from './copyRunFolder.js';
 export { deleteRun } from './deleteRun.js';
 export { describeRun } from './describeRun.js';
+export { downloadFiles } from './downloadFiles.js';
 export { openDashboard } from './openDashboard.js';
 export { openLogs } from './openLogs.js';
 export { openTensorBoard } from './openTensorBoard.js';

@@ -5,7 +5,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import { findRunFiles, type RunFiles } from '../../../../src/core/cluster/nodes/runFiles.js';
+import { findRunFiles, leftOutText, type RunFiles } from '../../../../src/core/cluster/nodes/runFiles.js';
 import type { Bootstrap } from '../../../../src/core/setup/bootstrap.js';
 import { openLocalBootstrap } from '../../../../src/core/setup/localChannel.js';
 import { readBootstrap } from '../../../../src/core/setup/payload.js';
@@ -39,6 +39,7 @@ it('a file is found below the run, then below its code, with its sum', async () 
   });
   expect((await find('code/own/a.txt')).files[0]?.sha256).toBe(sum('of the code'));
   const found = await find('out');
+  expect(leftOutText(found)).toBeUndefined();
   expect([found.name, found.folder, found.isFolder]).toEqual(['out', join(run, 'code/out'), true]);
   expect(found.files).toEqual([{ name: 'b.txt', bytes: 0, sha256: sum('') }]);
   expect((await find(join(run, 'own/a.txt'))).files[0]?.bytes).toBe(10);
@@ -60,6 +61,7 @@ it('links count as files of the run, and lead nowhere else', async () => {
   expect(found.files.map(({ name }) => name)).toEqual(['inside', 'sub/plain']);
   expect(found.leftOut).toEqual(['dangling', 'fifo', 'folder', 'loop', 'odd-\ufffd']);
   expect(found.leftOutCount).toBe(6);
+  expect(leftOutText(found)).toMatch(/: dangling, fifo, folder, loop, odd-\ufffd and 1 more$/);
   expect((await find('links/folder')).files.map(({ name }) => name)).toEqual(['plain']);
   for (const path of ['links/secret', 'out of it', 'out of it/secret', '../secret', '..', '/etc', '~/x']) {
     await expect(find(path), path).rejects.toThrow(`${path} leads out of ${run}`);
