@@ -1,5 +1,5 @@
-# This machine's NVIDIA driver and GPUs, read without asking a driver that may hang. The set-up program
-# has this file, and the job of a run by Slurm imports it. Python 3.6 and newer.
+# This machine's NVIDIA driver and GPUs, read without asking a driver that may hang. The set-up
+# program has this file, and the job of a run by Slurm imports it. Python 3.6 and newer.
 import os
 
 

@@ -1,4 +1,5 @@
-# Files of a run's folder for the client (docs/contracts/programs.md): what a path there names, with sizes and SHA-256.
+# Files of a run's folder for the client (docs/contracts/programs.md): what a path there names,
+# with sizes and SHA-256.
 # The bytes come by the agent's file.read. Names are text in UTF-8, as the agent takes them.
 
 MOST_FILES = 100000

@@ -21,7 +21,8 @@ import { endProcesses, marked } from './processTree.mjs';
 /**
  * - `nodes`: how many compute nodes; 2 when left out.
  * - `cpus`: of each, as Slurm is told; 4 when left out.
- * - `driver`: the version of NVIDIA's driver that each compute node says it has; none when left out.
+ * - `driver`: the version of NVIDIA's driver that each compute node says it has. None when left
+ *   out.
  * - `environment`: of sessions on the login node.
  * @typedef {{
  *   dir?: string,

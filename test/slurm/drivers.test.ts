@@ -1,6 +1,6 @@
 // Which build of the CUDA back end a run by Slurm gets: by the drivers that jobs noted of their
-// nodes. The driver is a line in each compute node's own /proc, a GPU a file, and NCCL for CUDA 13 a
-// library of one function. The back end and NVIDIA's other libraries are the real ones.
+// nodes. The driver is a line in each compute node's own /proc, a GPU a file, and NCCL for CUDA 13
+// a library of one function. The back end and NVIDIA's other libraries are the real ones.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// A stand-in for NCCL, which the CUDA toolkit of this build does not bring for CUDA 13: a library of
-// one function, which says a version.
+// A stand-in for NCCL, which the CUDA toolkit of this build does not bring for CUDA 13: a library
+// of one function, which says a version.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 # What the nodes of an allocation are: the GPUs that Slurm shows to the job there, and NVIDIA's
-# driver, which is noted on the shared disk. The next start takes the build of the CUDA back end that
-# fits (src/core/setup/notedDrivers.ts). Standard library only, Python 3.9 and newer.
+# driver, which is noted on the shared disk. The next start takes the build of the CUDA back end
+# that fits (src/core/setup/notedDrivers.ts). Standard library only, Python 3.9 and newer.
 import json
 import os
 import re

@@ -1,6 +1,6 @@
 // What `--json` prints: one schema for each `type`. docs/contracts/output.schema.json is made of
-// these, `Output.json` takes nothing else, and the tests that run verbs hold what is printed to them.
-// An object may have more fields in a later version.
+// these, `Output.json` takes nothing else, and the tests that run verbs hold what is printed to
+// them. An object may have more fields in a later version.
 import * as z from 'zod/mini';
 import { checkpointSchema } from '../../core/contracts/checkpointSchema.js';
 import { figureSchema } from '../../core/contracts/figureSchema.js';

@@ -60,8 +60,8 @@ export type Remedy =
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
   /**
-   * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`: it
-   * could have some, and is none of the hosts that were named.
+   * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`:
+   * it could have some, and is none of the hosts that were named.
    */
   | { kind: 'shareWorkdir'; profile: string; host: string; leftOut?: boolean }
   | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }

@@ -27,10 +27,10 @@ export function assertOwnNames(all: readonly RunFiles[]): void {
 }
 
 /**
- * Brings `found` into `folder` of this machine, as a file or folder of its own name. What a download
- * that was ended has brought stays beside it, in a folder whose name ends in `.partial`, and is gone
- * on with: files that have changed since come anew. UserError (usage, preflight, connection,
- * failed), Cancelled.
+ * Brings `found` into `folder` of this machine, as a file or folder of its own name. What a
+ * download that was ended has brought stays beside it, in a folder whose name ends in `.partial`,
+ * and is gone on with: files that have changed since come anew. UserError (usage, preflight,
+ * connection, failed), Cancelled.
  */
 export async function downloadFiles(
   node: Pick<AgentNode, 'client'>,

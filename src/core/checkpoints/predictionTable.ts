@@ -1,5 +1,5 @@
-// The table that `trainer predict` writes: CSV, a line for each image, and more of them than fit into
-// memory.
+// The table that `trainer predict` writes: CSV, a line for each image, and more of them than fit
+// into memory.
 import { createReadStream } from 'node:fs';
 import { errorText, UserError } from '../base/errors.js';
 import { MistakeCount, type Mistakes } from './mistakes.js';

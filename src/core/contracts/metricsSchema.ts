@@ -110,8 +110,8 @@ const evalLineSchema = z.object({
 });
 
 /**
- * `write_ms` is how long writing took, and `held_ms` how long the training waited for it (missing in
- * lines of older trainers), both in milliseconds.
+ * `write_ms` is how long writing took, and `held_ms` how long the training waited for it (missing
+ * in lines of older trainers), both in milliseconds.
  */
 const checkpointLineSchema = z.object({
   kind: z.literal('checkpoint'),

@@ -1,5 +1,5 @@
-// What a workspace keeps: presets, as docs/contracts/presets.md fixes them, and profiles. This is the
-// source of media/presets.schema.json.
+// What a workspace keeps: presets, as docs/contracts/presets.md fixes them, and profiles. This is
+// the source of media/presets.schema.json.
 import * as z from 'zod/mini';
 import { profileSchema } from './profileSchema.js';
 import { slurmWishSchema } from './slurmSchema.js';

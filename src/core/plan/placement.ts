@@ -84,8 +84,8 @@ export const everySlotOf = (profile: Profile): Wanted => ({
  * Fills the nodes in their order, the head first. Training, `bench matmul` and `bench allreduce`
  * take every slot unless told how many, and so does what asks for every slot; anything else is one
  * process on the first node. A head that can have no rank is passed over, and does not count as one
- * of the nodes. Where hosts are named, the nodes are these. UserError (usage, preflight) naming what
- * there is when it does not fit.
+ * of the nodes. Where hosts are named, the nodes are these. UserError (usage, preflight) naming
+ * what there is when it does not fit.
  */
 export function placeRanks(request: Wanted, device: Device, offers: readonly NodeOffer[]): Placement {
   const { profile, nodes: wantedNodes } = request;

@@ -10,8 +10,8 @@ import { fileOf } from './runFile.js';
 import { splitWords } from './request/argv.js';
 
 /**
- * What a task asks for. `cwd` is as it was written, or the folder that the task belongs to. `wait` is
- * undefined where the task leaves that to the user.
+ * What a task asks for. `cwd` is as it was written, or the folder that the task belongs to. `wait`
+ * is undefined where the task leaves that to the user.
  */
 export interface TaskRun extends Omit<TypedRun, 'profile' | 'evaluator' | 'runDir' | 'code'> {
   profile: string;

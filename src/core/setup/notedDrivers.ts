@@ -19,15 +19,15 @@ export type NotedNode = z.infer<typeof notedNodeSchema>;
 const answerSchema = z.object({ nodes: z.array(notedNodeSchema) });
 
 /**
- * Seconds. A site renews the drivers of all nodes at about the same time, so what is that much older
- * than the newest note says nothing any more.
+ * Seconds. A site renews the drivers of all nodes at about the same time, so what is that much
+ * older than the newest note says nothing any more.
  */
 const outdated = 30 * 86_400;
 
 /**
- * Where nothing is noted, CUDA 12's: it runs with every driver and GPU that CUDA 13's runs with, and
- * with older ones. `partitions`: the names in the profile, empty where Slurm chooses. `has`: which builds
- * are there.
+ * Where nothing is noted, CUDA 12's: it runs with every driver and GPU that CUDA 13's runs with,
+ * and with older ones. `partitions`: the names in the profile, empty where Slurm chooses. `has`:
+ * which builds are there.
  */
 export function chooseElsewhere(
   noted: readonly NotedNode[],

@@ -1,7 +1,6 @@
-// The table of commands. What goes wrong in one is shown, with what to do about it.
-// A new command has five places: contributions.ts (its id and arguments), a file of its own in a
-// folder beside this one, the commands.ts of that folder (its export), a line here, and package.json
-// (its title).
+// The table of commands. What goes wrong in one is shown, with what to do about it. A new command
+// has five places: contributions.ts (its id and arguments), a file of its own in a folder beside
+// this one, the commands.ts of that folder (its export), a line here, and package.json (its title).
 import * as vscode from 'vscode';
 import { commandIds, type CommandArguments, type CommandId } from '../../contributions.js';
 import { isCancelled } from '../../core/base/errors.js';

@@ -1,5 +1,5 @@
-// Every entry of the views' menus: on which row it is clicked, and what has to be there then. A unit
-// test holds that none is missing.
+// Every entry of the views' menus: on which row it is clicked, and what has to be there then. A
+// unit test holds that none is missing.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/hostClient.js';

@@ -1,5 +1,5 @@
-// A checkpoint, and a file of a run, are brought from a node over either transport, also when the connection breaks on the
-// way.
+// A checkpoint, and a file of a run, are brought from a node over either transport, also when the
+// connection breaks on the way.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// metrics.jsonl and TensorBoard's event files, written side by side so that they never disagree. Any
-// thread may write to them.
+// metrics.jsonl and TensorBoard's event files, written side by side so that they never disagree.
+// Any thread may write to them.
 #pragma once
 #include <functional>
 #include <mutex>

@@ -26,8 +26,8 @@ CheckpointOutcome write_checkpoint(const TrainOptions& options, TrainLog& log, c
 
 class CheckpointWriter {
  public:
-  /// On a thread of its own, one call at a time. `held_ms`: milliseconds for which the copy kept the
-  /// training waiting.
+  /// On a thread of its own, one call at a time. `held_ms`: milliseconds for which the copy kept
+  /// the training waiting.
   using Write = std::function<CheckpointOutcome(const CheckpointContents& contents, double held_ms)>;
 
   explicit CheckpointWriter(Write write) : write_(std::move(write)) {}

@@ -44,8 +44,8 @@ export interface TypedRun {
   /** Those of its hosts on which ranks may be, by their names; not beside `nodes`. */
   hosts?: readonly string[];
   /**
-   * Of an own program: one process for each slot, or one for each node. Left out: one process, or as
-   * many as `ranks` says.
+   * Of an own program: one process for each slot, or one for each node. Left out: one process, or
+   * as many as `ranks` says.
    */
   per?: 'slot' | 'node';
   /** `2` or `0,2`: see `gpuWishOf`. */

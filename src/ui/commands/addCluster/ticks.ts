@@ -1,6 +1,6 @@
 // The ticks of a list whose items are assigned anew while somebody ticks. The editor takes an
-// assignment up later. A tick that is made until then is gone from the screen with the old list, and
-// its event comes after the assignment.
+// assignment up later. A tick that is made until then is gone from the screen with the old list,
+// and its event comes after the assignment.
 
 /** What is needed of a `vscode.QuickPick`. */
 interface TickBox<T> {
@@ -19,8 +19,8 @@ export class Ticks<T> {
   private flying = 0;
 
   /**
-   * `passed` resolves when the editor has taken up what was assigned before the call, and the events
-   * from before that have come.
+   * `passed` resolves when the editor has taken up what was assigned before the call, and the
+   * events from before that have come.
    */
   constructor(
     private readonly box: TickBox<T>,

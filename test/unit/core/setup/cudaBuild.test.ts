@@ -1,5 +1,5 @@
-// Which build of the CUDA back end a node gets, by its driver and its GPUs; and what is read of this
-// machine's.
+// Which build of the CUDA back end a node gets, by its driver and its GPUs; and what is read of
+// this machine's.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

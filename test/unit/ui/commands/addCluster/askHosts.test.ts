@@ -1,4 +1,5 @@
-// Ticks in the list of hosts while the list is drawn anew: they stay, on the screen and in the answer.
+// Ticks in the list of hosts while the list is drawn anew: they stay, on the screen and in the
+// answer.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Host } from '../../../../../src/core/contracts/profileSchema.js';
 import { askHosts } from '../../../../../src/ui/commands/addCluster/askHosts.js';
