@@ -9,7 +9,8 @@ SUM_CHUNK = 1 << 20
 
 
 def utf8_name(path):
-    """Also where Python's own encoding of names is another one. UnicodeDecodeError where it is no UTF-8."""
+    """Also where Python's own encoding of names is another one. UnicodeDecodeError where it is no
+    UTF-8."""
     return os.fsencode(path).decode("utf-8")
 
 
@@ -56,11 +57,8 @@ class RunFiles:
             self.files.append((utf8_name(os.path.basename(place)), place, info.st_size))
         return {
             "state": "there",
-            "name": utf8_name(os.path.basename(place)),
             "folder": utf8_name(place if is_folder else os.path.dirname(place)),
             "isFolder": is_folder,
-            "files": len(self.files),
-            "bytes": sum(size for _, _, size in self.files),
             "leftOut": [name_for_people(name) for name in self.left_out[:5]],
             "leftOutCount": len(self.left_out),
         }
@@ -72,12 +70,13 @@ class RunFiles:
         if path.split(os.sep)[0] == "..":
             return []
         # An own program with code starts in `code`, and writes there.
-        return [os.path.normpath(os.path.join(run, *above, path)) for above in ((), ("code",))]
+        above = [("code",), ()] if path != "." else [()]
+        return [os.path.normpath(os.path.join(run, *each, path)) for each in above]
 
     def missing(self, run, places):
         """With what the nearest folder above it has; of two that are as near, the program's own."""
         found = []
-        for place in reversed(places):
+        for place in places:
             folder = os.path.dirname(place)
             while is_missing(folder) and folder != os.path.dirname(folder):
                 folder = os.path.dirname(folder)
@@ -125,7 +124,8 @@ class RunFiles:
         self.left_out.append(name)
 
     def sums(self, params):
-        """Of the files from number `start` on, as many as fit into an answer: [name, size, SHA-256]. `gone` were there a moment before."""
+        """Of the files from number `start` on, as many as fit into an answer: [name, size,
+        SHA-256]. `gone` were there a moment before."""
         at = params["start"]
         before = sum(size for _, _, size in self.files[:at])
         said = ReadSoFar(before, sum(size for _, _, size in self.files))
@@ -160,7 +160,8 @@ class ReadSoFar:
 
 
 def file_sum(path, said):
-    """Size and SHA-256 of what the file holds now: what a program appends meanwhile does not count."""
+    """Size and SHA-256 of what the file holds now: what a program appends meanwhile does not
+    count."""
     import hashlib
 
     total = hashlib.sha256()

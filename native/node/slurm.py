@@ -246,25 +246,45 @@ def refuse_while_queued(runs):
 def slurm_drivers(params):
     """What jobs noted of the compute nodes of these partitions (slurm_nodes.py), the newest notes;
     of all partitions where none is named."""
-    folder = os.path.join(expand(params["workdir"]), "slurm")
+    folder = os.path.join(expand(params["workdir"]), "slurm-drivers")
     wanted = params["partitions"]
+    patience = Patience()
     notes = []
-    for partition in os.listdir(folder) if os.path.isdir(folder) else ():
+    for partition in names_in(folder):
         if not wanted or partition in wanted:
-            notes += notes_in(os.path.join(folder, partition))
+            notes += notes_in(os.path.join(folder, partition), patience)
     notes.sort(key=lambda note: -note["time"])
     return {"nodes": notes[:SLURM_NOTES]}
 
 
-def notes_in(folder):
-    """Those that are whole; another file there is none."""
-    kinds = {"node": str, "driver": str, "gpus": list, "time": (int, float)}
+def names_in(folder):
+    """None where there is no such folder, or it cannot be read: notes only save a step."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def notes_in(folder, patience):
+    """Those that are whole; whatever else is there counts as none."""
     found = []
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        note = read_object(os.path.join(folder, name)) if name.endswith(".json") else None
-        if note is not None and all(isinstance(note.get(key), kind) for key, kind in kinds.items()):
-            found.append({key: note[key] for key in kinds})
+    for name in names_in(folder):
+        patience.went_on()
+        try:
+            note = read_object(os.path.join(folder, name)) if name.endswith(".json") else None
+        except OSError:
+            continue
+        if note is not None and is_note(note):
+            found.append({key: note[key] for key in ("node", "driver", "gpus", "time")})
     return found
+
+
+def is_note(note):
+    texts = [note.get("node"), note.get("driver")]
+    gpus, time = note.get("gpus"), note.get("time")
+    if not isinstance(gpus, list) or not isinstance(time, (int, float)) or not 0 < time < 1e12:
+        return False
+    return all(isinstance(text, str) for text in texts + gpus)
 
 
 def slurm_partitions(params):

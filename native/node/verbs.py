@@ -67,7 +67,7 @@ def clean(params):
     workdir = expand(params["workdir"])
     refuse_while_supervised(workdir)
     removed = []
-    for name in ("node", "runtime", "cuda", "wheels", "code", "slurm") + (("runs",) if params.get("all") else ()):
+    for name in ("node", "runtime", "cuda", "wheels", "code", "slurm-drivers") + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             with beats_of(path):

@@ -1,4 +1,5 @@
 // What a model gets wrong, as tables in the terminal.
+import { oneLine } from '../core/base/errors.js';
 import { plural } from '../core/base/plural.js';
 import { accuracyOf, type Mistakes } from '../core/checkpoints/mistakes.js';
 import { percentText, table } from './format.js';
@@ -40,5 +41,7 @@ function rows(
   all: readonly (readonly string[])[],
   right: readonly number[],
 ): string[] {
-  return ['', `${title}:`, ...table(head, all.slice(0, mostRows), right)];
+  // Names are of a node or a file.
+  const cells = all.slice(0, mostRows).map((row) => row.map(oneLine));
+  return ['', `${title}:`, ...table(head, cells, right)];
 }

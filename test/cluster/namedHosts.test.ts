@@ -1,8 +1,9 @@
-// `trainyard run P --hosts A,B` on three nodes, of which the one in the middle does not answer: the
-// ranks are on the hosts that are named, and nobody misses the other.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// `trainyard run P --hosts A,B` on three nodes, of which the one in the middle hangs up: the ranks
+// are on the hosts that are named, and nobody calls the other.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunFile } from '../../src/core/contracts/runSchema.js';
 import { expectExit, parseLines, runCli, type Outcome } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
@@ -10,16 +11,33 @@ import { stateOf, training } from './support/runs.js';
 
 let hosts: FaultHosts;
 let names: string[];
+/** How often somebody called the node in the middle. */
+let calls = 0;
+const middle = createServer((socket) => {
+  calls += 1;
+  socket.on('error', () => undefined).destroy();
+});
 beforeAll(async () => {
   hosts = await practiceHosts({ nodes: 3 });
   const { hosts: all = [], ...profile } = hosts.profile;
   names = all.map(({ host }) => host);
-  const list = all.map((host, at) => ({ ...host, slots: 2, ...(at === 1 ? { port: 1 } : {}) }));
+  await new Promise<void>((done) => middle.listen(0, names[1], done));
+  const { port } = middle.address() as AddressInfo;
+  const list = all.map((host, at) => ({ ...host, slots: 2, ...(at === 1 ? { port } : {}) }));
   const lab = { ...profile, name: 'lab', hosts: list, minNodes: 3 };
   const text = JSON.stringify({ version: 1, profiles: [lab] });
   writeFileSync(join(hosts.trainyardHome, 'profiles.json'), text);
 });
-afterAll(() => hosts.stop());
+beforeEach(() => {
+  calls = 0;
+});
+afterEach(() => {
+  expect(calls).toBe(0);
+});
+afterAll(async () => {
+  middle.close();
+  await hosts.stop();
+});
 
 const cli = (...words: string[]): Promise<Outcome> =>
   runCli(words, { env: { TRAINYARD_HOME: hosts.trainyardHome } });
@@ -42,9 +60,12 @@ test('a training has ranks on all slots of the named hosts', async () => {
   expect(readdirSync(join(hosts.homes[1] ?? '', '.trainyard'))).toEqual(['runtime']);
 });
 
-test('a program runs on a named host alone, and its folder is on the head', async () => {
-  const say = ['sh', '-c', 'echo "$RANK of $WORLD_SIZE in $HOME"'];
-  const outcome = await cli('run', 'lab', '--hosts', named(2), '--per-slot', '--json', '--', ...say);
+test('a program runs with its code on a named host alone, and its folder is on the head', async () => {
+  const code = join(hosts.trainyardHome, 'code');
+  mkdirSync(code);
+  writeFileSync(join(code, 'say.sh'), 'echo "$RANK of $WORLD_SIZE in $HOME"');
+  const flags = ['--hosts', named(2), '--per-slot', '--code', code, '--json'];
+  const outcome = await cli('run', 'lab', ...flags, '--', 'sh', 'say.sh');
   expectExit(outcome, 0);
   const dir = folderOf(outcome);
   expect(dir.startsWith(hosts.homes[0] ?? 'none')).toBe(true);

@@ -25,9 +25,10 @@ const sha256 = (path: string): string => createHash('sha256').update(readFileSyn
 
 describe.skipIf(why)(`Drivers of compute nodes${why === undefined ? '' : ` (${why})`}`, () => {
   let bench: SlurmBench;
-  const nccl = mkdtempSync(join(tmpdir(), 'trainyard-nccl-'));
+  let nccl = '';
 
   beforeAll(async () => {
+    nccl = mkdtempSync(join(tmpdir(), 'trainyard-nccl-'));
     makeNccl(nccl);
     const gpus = { partition: 'work', time: '10:00', gpusPerNode: 1 };
     const profiles = {
@@ -39,8 +40,8 @@ describe.skipIf(why)(`Drivers of compute nodes${why === undefined ? '' : ` (${wh
     bench = await SlurmBench.start(profiles, { driver, environment });
   });
   afterAll(async () => {
-    rmSync(nccl, { recursive: true });
     await bench.stop();
+    rmSync(nccl, { recursive: true });
   });
 
   async function driverRow(profile: string): Promise<string> {
@@ -63,7 +64,7 @@ describe.skipIf(why)(`Drivers of compute nodes${why === undefined ? '' : ` (${wh
     const words = ['--nodes', '2', '--ranks', '2', '--name', 'own', '--', 'true'];
     expectExit(await bench.trainyard('run', 'gpus', ...words), 0);
     for (const node of ['n1', 'n2']) {
-      const file = join(dirname(bench.runs), 'slurm/work', `${node}.json`);
+      const file = join(dirname(bench.runs), 'slurm-drivers/work', `${node}.json`);
       const note = JSON.parse(readFileSync(file, 'utf8')) as object;
       expect(note).toMatchObject({ node, driver, gpus: expect.any(Array) as unknown });
     }

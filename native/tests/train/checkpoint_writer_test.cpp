@@ -44,7 +44,7 @@ TEST(CheckpointWriter, writes_what_was_there_when_it_began_while_the_weights_cha
   EXPECT_FALSE(writer.settle().has_value());
   for (int64_t step = 1; step <= 2; ++step) {
     changed = std::promise<void>();
-    writer.begin(contents_of(step, weights, momentum));
+    writer.begin(contents_of(step, weights, momentum), Stopwatch());
     for (float& weight : weights) weight += 10;
     momentum[0] = -1;
     changed.set_value();
@@ -62,13 +62,27 @@ TEST(CheckpointWriter, hands_on_failures_and_what_was_thrown) {
     if (++calls > 1) throw std::runtime_error("a defect");
     return CheckpointOutcome{"", "no space", Retry::worthwhile};
   });
-  writer.begin(contents_of(1, weights, weights));
+  writer.begin(contents_of(1, weights, weights), Stopwatch());
   const auto outcome = writer.settle();
   EXPECT_EQ(outcome->error, "no space");
   EXPECT_EQ(outcome->retry, Retry::worthwhile);
-  writer.begin(contents_of(2, weights, weights));
-  EXPECT_THROW(writer.begin(contents_of(3, weights, weights)), Error);
+  writer.begin(contents_of(2, weights, weights), Stopwatch());
+  EXPECT_THROW(writer.begin(contents_of(3, weights, weights), Stopwatch()), Error);
   EXPECT_THROW(writer.settle(), std::runtime_error);
+}
+
+TEST(CheckpointWriter, writes_at_once_where_there_is_no_memory_for_the_copy) {
+  const float weight = 1;
+  CheckpointContents contents;
+  contents.tensors = {{"weight", {int64_t{1} << 44}, std::span(&weight, size_t{1} << 44U)}};  // 64 TiB, nobody reads them
+  const auto here = std::this_thread::get_id();
+  CheckpointWriter writer([&](const CheckpointContents& given, double) {
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    EXPECT_EQ(given.tensors.front().values.data(), &weight);
+    return CheckpointOutcome{"there", "", Retry::pointless};
+  });
+  writer.begin(contents, Stopwatch());
+  EXPECT_EQ(writer.settle()->path, "there");
 }
 
 TEST(CheckpointWriter, waits_for_the_last_one_when_it_ends) {
@@ -80,7 +94,7 @@ TEST(CheckpointWriter, waits_for_the_last_one_when_it_ends) {
       written = true;
       return CheckpointOutcome{};
     });
-    writer.begin(contents_of(1, weights, weights));
+    writer.begin(contents_of(1, weights, weights), Stopwatch());
   }
   EXPECT_TRUE(written);
 }

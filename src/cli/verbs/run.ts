@@ -82,11 +82,19 @@ function perOf(args: Args): Pick<TypedRun, 'per'> {
   return node ? { per: 'node' } : slot ? { per: 'slot' } : {};
 }
 
-/** The folder as it is now; what stays at home is said. UserError (usage), Cancelled. */
-async function codeOf(context: Context, folder: string | undefined): Promise<RunCode | undefined> {
+/**
+ * The folder as it is now; what stays at home is said. Where hosts are named, the start logs in: it
+ * knows which ones to leave alone. UserError (usage, connection), Cancelled.
+ */
+async function codeOf(
+  context: Context,
+  { hosts }: TypedRun,
+  folder: string | undefined,
+): Promise<RunCode | undefined> {
   if (folder === undefined) return undefined;
+  const machine = hosts === undefined ? context.machine : {};
   const snapshot = await context.withProgress((progress) =>
-    snapshotFor(context.machine, resolve(context.cwd, folder), { cache: context.cache, ...progress }),
+    snapshotFor(machine, resolve(context.cwd, folder), { cache: context.cache, ...progress }),
   );
   for (const note of snapshot.notes) context.output.note(note);
   return { record: snapshot.record, snapshot };
@@ -222,7 +230,7 @@ export const run: Verb = {
     if (added) context.output.note(`profile ${profile.name} adds ${trainDefaultsText(added)}`);
     await assertFlagsHere(context, typed);
     if (args.has('show-script')) return showScript(context, typed);
-    const code = await codeOf(context, args.value('code') ?? preset?.codeFolder);
+    const code = await codeOf(context, typed, args.value('code') ?? preset?.codeFolder);
     const request = requestOf({ ...typed, code });
     const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({

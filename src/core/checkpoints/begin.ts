@@ -4,6 +4,7 @@ import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { flagValue } from '../plan/request/flagValue.js';
+import { keptHosts } from '../plan/request/hostWish.js';
 import { keptWishes } from '../plan/request/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
 import { typedOf, usedDevice, type TypedRun } from '../plan/request/request.js';
@@ -28,7 +29,8 @@ export function runFromCheckpoint(
     throw new UserError('usage', what, 'Choose another run');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, hosts, gpus, tensorboard, evaluator } = typed;
+  const { words, ranks, nodes, gpus, tensorboard, evaluator } = typed;
+  const hosts = keptHosts(profile, typed.hosts);
   const changed = withFlags(withoutOrigin(words), changes);
   if (changed[0] !== 'train') {
     const what = `a run from a checkpoint is a training, not "${changed[0] ?? ''}"`;

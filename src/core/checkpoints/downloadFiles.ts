@@ -104,6 +104,7 @@ export function assertNames(names: readonly string[], ofWindows: boolean): void 
 }
 
 const isOdd = (name: string, ofWindows: boolean): boolean =>
+  name.includes('\0') ||
   name.split('/').some((part) => ['', '.', '..'].includes(part) || (ofWindows && isOddOnWindows(part)));
 
 const isOddOnWindows = (part: string): boolean =>

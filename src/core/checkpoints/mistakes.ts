@@ -45,12 +45,18 @@ export const mostSurest = 20;
 /** The name of the folder in which a file lies, on a node or on this machine; else empty. */
 const folderNameOf = (file: string): string => file.split(/[/\\]/).at(-2) ?? '';
 
+/** The same text in memory of its own. */
+const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
 /**
  * Counts predictions one after the other, for more of them than fit into memory: it keeps a number
- * for each class and each confusion, and the most probable wrong pictures.
+ * for each class and each confusion, and the most probable wrong pictures. What it is given may be
+ * parts of a long text, and a part holds the whole in memory. So it keeps the model's own names, and
+ * copies of paths.
  */
 export class MistakeCount {
-  private readonly known: ReadonlySet<string>;
+  /** The model's own string of each name. */
+  private readonly known: ReadonlyMap<string, string>;
   private readonly classes = new Map<string, ClassScore>();
   private readonly confusions = new Map<string, Map<string, Confusion>>();
   private readonly surest: WrongPicture[] = [];
@@ -60,12 +66,22 @@ export class MistakeCount {
 
   /** `classNames`: what the model knows. */
   constructor(classNames: readonly string[]) {
-    this.known = new Set(classNames);
+    this.known = new Map(classNames.map((name) => [name, name]));
   }
 
-  /** `predicted` is the likeliest class. `label`: the folder's name, where `file` may lack it. */
-  add(file: string, predicted: string, probability: number, label = folderNameOf(file)): void {
-    if (!this.known.has(label)) {
+  /** Whether the model has such a class. */
+  knows(name: string): boolean {
+    return this.known.has(name);
+  }
+
+  /**
+   * `taken` is the likeliest class, of those that the model knows. `folder`: the folder's name,
+   * where `file` may lack it.
+   */
+  add(file: string, taken: string, probability: number, folder = folderNameOf(file)): void {
+    const label = this.known.get(folder);
+    const predicted = this.known.get(taken) ?? taken;
+    if (label === undefined) {
       this.unlabelled++;
       return;
     }
@@ -111,7 +127,7 @@ export class MistakeCount {
     const last = surest.at(-1);
     if (surest.length === mostSurest && last && last.probability >= wrong.probability) return;
     const at = surest.findIndex(({ probability }) => probability < wrong.probability);
-    surest.splice(at < 0 ? surest.length : at, 0, wrong);
+    surest.splice(at < 0 ? surest.length : at, 0, { ...wrong, file: copyOf(wrong.file) });
     if (surest.length > mostSurest) surest.pop();
   }
 }

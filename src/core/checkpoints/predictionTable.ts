@@ -12,6 +12,8 @@ export interface TableRow {
 }
 
 const header = 'path,class,probability,top5';
+/** Some programs begin a file of text with it. */
+const byteOrderMark = '\ufeff';
 /** Characters. Logits of 100,000 classes are less. */
 const longestLine = 16 * 1024 * 1024;
 
@@ -26,10 +28,14 @@ export async function readPredictionTable(
 ): Promise<void> {
   const split = new Records(name);
   let lines = 0;
+  /** The first empty line. Nothing but empty ones may follow it. */
+  let empty: string | undefined;
   const read = (record: string): void => {
-    lines++;
-    if (lines === 1) assertHead(record, name);
-    else take(rowOf(record, `image ${lines - 1} of ${name}`));
+    const row = `image ${lines} of ${name}`;
+    if (lines++ === 0) assertHead(record.startsWith(byteOrderMark) ? record.slice(1) : record, name);
+    else if (record === '') empty ??= row;
+    else if (empty !== undefined) throw damaged(empty, 'path');
+    else take(rowOf(record, row));
   };
   for await (const piece of pieces) split.push(piece).forEach(read);
   split.end().forEach(read);
@@ -38,11 +44,16 @@ export async function readPredictionTable(
 
 /**
  * What a model gets wrong by a table that is a file of this machine. UserError (usage) where it is
- * none, or no image of it lies in a folder that is named after one of the classes.
+ * none or of another model, or no image of it lies in a folder that is named after one of the
+ * classes.
  */
 export async function mistakesOfTable(file: string, classNames: readonly string[]): Promise<Mistakes> {
   const count = new MistakeCount(classNames);
   await readPredictionTable(textOf(file), file, (row) => {
+    if (!count.knows(row.class)) {
+      const what = `${file} is of another model: this one has no class ${row.class}`;
+      throw new UserError('usage', what, 'Name a table of this model');
+    }
     count.add(row.path, row.class, row.probability);
   });
   if (count.result) return count.result;
@@ -67,12 +78,15 @@ function assertHead(record: string, name: string): void {
 
 function rowOf(record: string, name: string): TableRow {
   const [path = '', label = '', text = ''] = firstFields(record, 3);
-  const probability = text === '' ? NaN : Number(text);
-  if (path !== '' && label !== '' && probability >= 0 && probability <= 1) {
-    return { path, class: label, probability };
-  }
-  throw new UserError('usage', `${name} has no class`, 'Write the table anew');
+  const probability = text.trim() === '' ? NaN : Number(text);
+  if (path === '') throw damaged(name, 'path');
+  if (label === '') throw damaged(name, 'class');
+  if (!(probability >= 0 && probability <= 1)) throw damaged(name, 'probability');
+  return { path, class: label, probability };
 }
+
+const damaged = (name: string, field: string): UserError =>
+  new UserError('usage', `${name} has no ${field}`, 'Write the table anew');
 
 /** Lines of a table, where a line break between quotes ends none. */
 class Records {

@@ -1,5 +1,5 @@
 // The data that a form names: whether it is on the nodes, while the form is being filled in.
-import { UserError } from '../base/errors.js';
+import { errorText, UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { hasRanks } from '../contracts/slots.js';
 import { lookHere } from '../plan/preflight.js';
@@ -39,8 +39,9 @@ export function dataOfForm(values: RunFormValues, profile: Profile, cwd: string)
 const given = (flag: string, text: string): string[] => (text.trim() === '' ? [] : [flag, text.trim()]);
 
 /**
- * Looks at all nodes with ranks at once; of Slurm, at the login node. UserError (connection) where
- * one does not answer.
+ * Looks at all nodes with ranks at once; of Slurm, at the login node. Of a node that does not
+ * answer it tells why. UserError (connection) where none answers. So too where one does not and
+ * several paths have the same name, for then the caller chooses one by what all nodes have.
  */
 export async function lookAtData(machine: Machine, data: readonly NamedData[]): Promise<DataLook[]> {
   const paths = data.map(({ path }) => path);
@@ -51,10 +52,15 @@ export async function lookAtData(machine: Machine, data: readonly NamedData[]): 
   }
   const ranked = machine.nodes.filter(({ host }) => hasRanks(host));
   const nodes = ranked.length > 0 ? ranked : machine.nodes;
-  const all = await Promise.all(nodes.map((node) => node.look(paths)));
+  const answers = await Promise.allSettled(nodes.map((node) => node.look(paths)));
+  const failed = answers.filter((answer) => answer.status === 'rejected');
+  const isChoice = new Set(data.map(({ name }) => name)).size < data.length;
+  if (failed[0] && (isChoice || failed.length === nodes.length)) throw failed[0].reason;
+  const whatOf = (answer: (typeof answers)[number] | undefined, at: number): string =>
+    answer?.status === 'rejected' ? errorText(answer.reason) : (answer?.value[at] ?? 'missing');
   return data.map((one, at) => ({
     ...one,
-    found: nodes.map(({ name }, node) => ({ host: name, what: all[node]?.[at] ?? 'missing' })),
+    found: nodes.map(({ name }, node) => ({ host: name, what: whatOf(answers[node], at) })),
   }));
 }
 

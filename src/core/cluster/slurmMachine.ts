@@ -186,7 +186,10 @@ export class SlurmMachine extends SshMachine {
     progress.onProgress?.('connecting');
     const { allocation, placed } = await this.place(request);
     stopAheadTrouble(allocation.fields);
-    const runtime = await this.head.places();
+    const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
+    const runtime = await this.head.places(
+      wantsGpu ? { gpusElsewhere: await this.elsewhereOf(allocation) } : {},
+    );
     const { home } = await this.node.hello(); // the programs are where the probe said
     throwIfCancelled(progress.signal);
     const planned = planRun(request, { ...placed, runtime, home });

@@ -107,10 +107,11 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   const all = sum(({ slots }) => slots);
   const ranks = request.ranks ?? (request.everySlot ? sum(({ usual }) => usual) : Math.min(1, all));
   if (ranks > all || ranks === 0) {
-    const what =
-      all === 0
-        ? `no node of profile ${profile.name} has a free GPU`
-        : `${ranks} ranks were asked for, and there are slots for ${all}`;
+    const none = request.hosts
+      ? 'none of the hosts that were named has a free GPU'
+      : `no node of profile ${profile.name} has a free GPU`;
+    const others = all === 0 && request.hosts ? '; other hosts can be named' : '';
+    const what = all === 0 ? none : `${ranks} ranks were asked for, and there are slots for ${all}`;
     const hint: Remedy =
       all === 0
         ? { kind: 'useCpu', or: 'otherGpus', profile: profile.name }
@@ -121,7 +122,7 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
             words: request.words ?? [],
             moreSlots: device === 'cpu',
           };
-    throw new UserError('preflight', `${what} (${nodeSlots.map(slotsText).join('; ')})`, hint);
+    throw new UserError('preflight', `${what} (${nodeSlots.map(slotsText).join('; ')})${others}`, hint);
   }
   const empty = nodeSlots.find(({ usual }) => usual === 0);
   if (empty && request.hosts && request.everySlot && request.ranks === undefined) {
@@ -149,12 +150,23 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     threadsPerRank = Math.min(threadsPerRank, Math.max(1, Math.floor(offer.cores / taken)));
   }
   if (nodes[0]?.host !== taking[0]?.host.host && !bare) {
+    const [head] = nodeSlots;
+    if (head && request.hosts) throw namedHeadIsTaken(head, profile);
     const what = `the head, ${offers[0]?.host.host ?? ''}, has no free slot, and a run's first rank is there`;
     throw new UserError('preflight', what, { kind: 'freeHead', profile: profile.name });
   }
   const counted = request.perNode === true ? nodes.length : ranks;
   if (bare) nodes.unshift({ host: bare.host.host, address: bare.address, slots: 0, gpus: null });
   return { nodes, ranks: counted, threadsPerRank };
+}
+
+/** Where other hosts were named too. GPUs that others hold can be waited for: see the remedy. */
+function namedHeadIsTaken(head: NodeSlots, profile: Profile): UserError {
+  const { host } = head.offer.host;
+  const what = `the head, ${host}, was named, and it has no free GPU for the first rank (${slotsText(head)})`;
+  if (head.busy.length === 0) return new UserError('preflight', what, 'Leave it out of the named hosts');
+  const hint = { kind: 'otherGpus', profile: profile.name } as const;
+  return new UserError('preflight', `${what}; it can be left out of the named hosts`, hint);
 }
 
 /** Whether a node may have ranks by its name. */

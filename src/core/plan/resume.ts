@@ -7,6 +7,7 @@ import { isOver, statusOf } from '../model/runStatus.js';
 import { slurmTexts } from '../slurm/wish.js';
 import { assertBudgetLeft } from './request/budget.js';
 import { commandLineOf } from './request/commandLine.js';
+import { resumedHosts } from './request/hostWish.js';
 import { keptWishes, type RunWishes } from './request/keptWishes.js';
 import { typedOf, usedDevice, type TypedRun } from './request/request.js';
 
@@ -31,7 +32,8 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, hosts, per, gpus, logdir, tensorboard, evaluator } = typed;
+  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator } = typed;
+  const hosts = resumedHosts(profile, typed.hosts, dir);
   const kept = keptWishes(profile, typed);
   const slurm = { ...kept.slurm, ...other.slurm };
   const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };

@@ -1,6 +1,7 @@
 // What the run form's page is told of the trainer's flags, the nodes and what is wrong.
 import { basename } from '../../core/base/nodePath.js';
 import { formWords } from './formWords.js';
+import { headFirst } from '../../core/cluster/nodes/hosts.js';
 import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
@@ -190,7 +191,8 @@ export const waitingText = (lack: string | undefined): { text: string; title: st
 
 /**
  * Where the run would go by the newest figures: `2 ranks on gpu1 (GPU 0, 1)`, or why it does not
- * fit. Undefined while not all nodes have told theirs. Of Slurm, what it would be asked for.
+ * fit. Undefined while not all nodes have told theirs; where hosts are named, only these and the
+ * head count. Of Slurm, what it would be asked for.
  */
 export async function placeText(
   request: RunRequest,
@@ -210,7 +212,9 @@ export async function placeText(
   }
   if (hosts.length === 0) return undefined; // not connected
   const offers: NodeOffer[] = [];
+  const head = headFirst(profile)[0]?.host;
   for (const figures of hosts) {
+    if (request.hosts && ![head, ...request.hosts].includes(figures.name)) continue;
     const sample = freshSample(figures);
     if (!sample) return undefined;
     const offer = offerIn(sample, figures.cores, hostOf(profile, figures.name));

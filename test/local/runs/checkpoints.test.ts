@@ -175,7 +175,7 @@ it('download --file: what an own program wrote beside its code, and on after a k
   const again = await cli(...words);
   expectExit(again, 0);
   expect(again.stdout).toBe(`${join(to, 'outputs')}  2 files, 40.0 MB, 40.0 MB of it from before\n`);
-  expect(again.stderr).toContain('left out, since these are no plain files');
+  expect(again.stderr).toContain('left out, since these are no longer there');
   writeFileSync(join(to, 'mine.pt'), 'my own');
   for (const [more, said] of [
     [['--file', 'mine.pt', to], 'mine.pt is there already, and is not what the run has now'],

@@ -118,18 +118,20 @@ export class SlowQuickPick {
   private update(update: Update): void {
     const first = !this.pending;
     this.pending = { ...this.pending, ...update };
-    if (this.isShown && first)
+    if (this.isShown && first) {
       setTimeout(() => {
         this.dispatch();
       }, 0);
+    }
   }
   private dispatch(): void {
     const update = this.pending;
     this.pending = undefined;
-    if (update)
+    if (update) {
       setTimeout(() => {
         this.takeUp(update);
       }, latency);
+    }
   }
   private takeUp({ items, selected }: Update): void {
     const { screen } = this;

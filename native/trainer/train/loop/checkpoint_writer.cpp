@@ -1,10 +1,10 @@
 #include "trainer/train/loop/checkpoint_writer.h"
 
 #include <cstdio>
+#include <new>
 #include <span>
-#include <utility>
+#include <system_error>
 
-#include "common/stopwatch.h"
 #include "trainer/train/loop/best_step.h"
 
 namespace trainyard {
@@ -51,16 +51,30 @@ void CheckpointWriter::own(std::vector<TensorView>& views) {
   }
 }
 
-void CheckpointWriter::begin(CheckpointContents contents) {
+void CheckpointWriter::begin(const CheckpointContents& contents, const Stopwatch& waiting) {
   if (under_way_.valid()) throw Error(Exit::internal, "a checkpoint began before the last one ended. This is a defect");
-  const Stopwatch clock;
-  contents_ = std::move(contents);
-  values_.clear();
-  values_.reserve(count(contents_.tensors) + count(contents_.optimizer));  // so that no view moves
-  own(contents_.tensors);
-  own(contents_.optimizer);
-  under_way_ =
-      std::async(std::launch::async, [this, held_ms = clock.milliseconds()] { return write_(contents_, held_ms); });
+  if (begin_beside(contents, waiting)) return;
+  std::promise<CheckpointOutcome> written;
+  under_way_ = written.get_future();
+  written.set_value(write_(contents, waiting.milliseconds()));
+}
+
+/// False where there is no memory for the copy, or no thread.
+bool CheckpointWriter::begin_beside(const CheckpointContents& contents, const Stopwatch& waiting) {
+  try {
+    contents_ = contents;
+    values_.clear();
+    values_.reserve(count(contents_.tensors) + count(contents_.optimizer));  // so that no view moves
+    own(contents_.tensors);
+    own(contents_.optimizer);
+    const double held_ms = waiting.milliseconds();
+    under_way_ = std::async(std::launch::async, [this, held_ms] { return write_(contents_, held_ms); });
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 std::optional<CheckpointOutcome> CheckpointWriter::settle() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/stopwatch.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/loop/train_log.h"
 
@@ -26,8 +27,8 @@ CheckpointOutcome write_checkpoint(const TrainOptions& options, TrainLog& log, c
 
 class CheckpointWriter {
  public:
-  /// On a thread of its own, one call at a time. `held_ms`: milliseconds for which the copy kept
-  /// the training waiting.
+  /// On a thread of its own, one call at a time. `held_ms`: milliseconds for which the training
+  /// waited before it.
   using Write = std::function<CheckpointOutcome(const CheckpointContents& contents, double held_ms)>;
 
   explicit CheckpointWriter(Write write) : write_(std::move(write)) {}
@@ -36,14 +37,17 @@ class CheckpointWriter {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// Copies what the views of `contents` show, and begins to write the copy. Only after `settle`.
-  void begin(CheckpointContents contents);
+  /// Copies what the views of `contents` show, and begins to write the copy. Where there is no memory
+  /// for the copy, or no thread, it writes at once. Only after `settle`. `waiting`: since when the
+  /// training waits.
+  void begin(const CheckpointContents& contents, const Stopwatch& waiting);
 
   /// Waits for the one that is being written, and says how it ended; nothing where none is. What
   /// `write` threw, it throws.
   std::optional<CheckpointOutcome> settle();
 
  private:
+  bool begin_beside(const CheckpointContents& contents, const Stopwatch& waiting);
   void own(std::vector<TensorView>& views);
 
   Write write_;

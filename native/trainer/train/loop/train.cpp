@@ -260,8 +260,7 @@ class TrainRun {
     }
   }
 
-  Error diverged_error(const std::string& what) {
-    settle_checkpoint();
+  Error diverged_error(const std::string& what) const {
     const std::string good = !leader()                  ? ""
                              : last_checkpoint_.empty() ? "No checkpoint was written yet. "
                                                         : "The last good checkpoint is " + last_checkpoint_ + ". ";
@@ -304,8 +303,8 @@ class TrainRun {
     const Stopwatch clock;
     heartbeat_->beat(done_, "checkpoint");
     settle_checkpoint();
-    writer_.begin(snapshot(step_->network(), step_->strategy().state(),
-                           checkpoint_state(options_, plan_, done_, step_->loss_scaler())));
+    const auto state = checkpoint_state(options_, plan_, done_, step_->loss_scaler());
+    writer_.begin(snapshot(step_->network(), step_->strategy().state(), state), clock);
     if (options_.early_stop > 0 &&
         evaluations_since_best(options_.run_dir, options_.eval_data) >= options_.early_stop) {
       nothing_to_gain_ = true;

@@ -1,8 +1,8 @@
-import { exitCodes, UserError } from '../../../core/base/errors.js';
+import { exitCodes, oneLine, UserError } from '../../../core/base/errors.js';
 import { checkpointChoice, chooseCheckpoint } from '../../../core/checkpoints/choose.js';
 import { classNamesOf } from '../../../core/checkpoints/classNames.js';
 import { mistakesOf, type Mistakes } from '../../../core/checkpoints/mistakes.js';
-import { predictPictures } from '../../../core/checkpoints/predict.js';
+import { predictPictures, type Prediction } from '../../../core/checkpoints/predict.js';
 import { mistakesOfTable } from '../../../core/checkpoints/predictionTable.js';
 import type { Context, Verb } from '../../context.js';
 import { percentText } from '../../format.js';
@@ -42,12 +42,11 @@ export const predict: Verb = {
     const predictions = await context.withProgress((progress) =>
       predictPictures(context.machine, entry, checkpoint, files, progress),
     );
-    for (const { file, top5 } of predictions) {
+    for (const each of predictions) {
       if (context.json) {
-        context.output.json({ type: 'prediction', id: entry.id, step: checkpoint.step, file, top5 });
+        context.output.json({ type: 'prediction', id: entry.id, step: checkpoint.step, ...each });
       } else {
-        const classes = top5.map((each) => `${each.class} ${percentText(each.probability)}`);
-        context.output.line(`${file}: ${classes.join(', ') || 'cannot be read as a picture'}`);
+        context.output.line(predictionLine(each));
       }
     }
     const mistakes = mistakesOf(predictions, classNames);
@@ -58,6 +57,12 @@ export const predict: Verb = {
     return predictions.some(({ top5 }) => top5.length === 0) ? exitCodes.failed : exitCodes.done;
   },
 };
+
+/** A picture and its likeliest classes, as a line of the terminal. */
+export function predictionLine({ file, top5 }: Prediction): string {
+  const classes = top5.map((each) => `${each.class} ${percentText(each.probability)}`);
+  return oneLine(`${file}: ${classes.join(', ') || 'cannot be read as a picture'}`);
+}
 
 /** A table of predictions in place of pictures. UserError (usage) where it is not alone. */
 function tableAmong(files: readonly string[]): string | undefined {

@@ -197,8 +197,8 @@ export class SshNode implements Disposable {
   }
 
   /** Where programs and runtime are, or would be put. UserError (preflight, connection). */
-  async places(): Promise<NodeRuntime> {
-    const found = await this.probe();
+  async places(look: Look = {}): Promise<NodeRuntime> {
+    const found = await this.probe(look);
     assertPassed(this.judge(found, false));
     return runtimeOf(found, await this.options.payload());
   }

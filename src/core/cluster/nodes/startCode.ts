@@ -30,8 +30,9 @@ export interface CodeStart {
 }
 
 /**
- * Takes the snapshot of a code folder, and logs in on the machine's nodes meanwhile. UserError
- * (usage) for a folder that cannot be sent, (connection); Cancelled.
+ * Takes the snapshot of a code folder, and logs in on all of the machine's nodes meanwhile, where
+ * it has `connectHead`. UserError (usage) for a folder that cannot be sent, (connection);
+ * Cancelled.
  */
 export async function snapshotFor(
   machine: Pick<Machine, 'connectHead'>,

@@ -40,7 +40,7 @@ export class StepRate {
     this.checkpointed = false;
   }
 
-  /** A checkpoint was written: the pause for it is before the next line. */
+  /** A checkpoint was written: a pause for it, if any, is before a later line. */
   checkpoint(): void {
     this.checkpointed = true;
   }

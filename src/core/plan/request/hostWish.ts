@@ -1,6 +1,7 @@
 // Which hosts of a cluster a person names for one run, and whether the profile has them.
 import { UserError } from '../../base/errors.js';
 import { nearestOf } from '../../base/nearest.js';
+import type { NodePath } from '../../base/nodePath.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { hasRanks } from '../../contracts/slots.js';
 
@@ -63,6 +64,28 @@ export function wishedHosts({ profile, hosts, nodes }: HostWish): readonly strin
     }
   }
   return hosts;
+}
+
+/** Those of an earlier run, unless its profile is of another kind by now. */
+export const keptHosts = ({ kind }: Profile, hosts: readonly string[] | undefined): typeof hosts =>
+  kind === 'ssh' ? hosts : undefined;
+
+/**
+ * The same, for a run that goes on in its folder. UserError (usage) where the profile does not have
+ * them any more; it says how the run goes on with others.
+ */
+export function resumedHosts(
+  profile: Profile,
+  asked: readonly string[] | undefined,
+  dir: NodePath,
+): readonly string[] | undefined {
+  try {
+    return wishedHosts({ profile, hosts: keptHosts(profile, asked) });
+  } catch (error) {
+    if (!(error instanceof UserError) || typeof error.hint !== 'string') throw error;
+    const more = `To go on without it, start the run's command with the run folder ${dir}, and name other hosts`;
+    throw new UserError(error.code, error.what, `${error.hint}. ${more}`, { cause: error });
+  }
 }
 
 /** UserError (usage) where one process was asked for on several hosts. */

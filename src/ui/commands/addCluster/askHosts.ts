@@ -120,10 +120,16 @@ class HostList {
   }
 }
 
+/**
+ * Set for the sake of the way to the editor and back alone: nothing reads it. It is false from the
+ * first, so nothing is left of it when the list is gone.
+ */
+const roundTripKey = 'trainyard.roundTrip';
+
 /** A command has gone to the editor and come back: messages of either way keep their order. */
 async function editorPassed(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0)); // by such a timer an assignment is sent
-  await vscode.commands.executeCommand('setContext', 'trainyard.hostsShown', true);
+  await vscode.commands.executeCommand('setContext', roundTripKey, false);
 }
 
 function typedItem(text: string): Item {

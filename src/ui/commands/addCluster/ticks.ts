@@ -73,9 +73,11 @@ export class Ticks<T> {
     this.box.selectedItems = ticks;
     this.sent.push(ticks);
     this.flying++;
-    void this.passed().then(() => {
+    const land = (): void => {
       this.land(ticks);
-    });
+    };
+    // A round trip that fails has ended all the same, and no other event would tell of its end.
+    void this.passed().then(land, land);
   }
 
   /** The editor has these. Where a tick came in between, it is ticked again. */

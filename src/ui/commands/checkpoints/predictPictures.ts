@@ -25,10 +25,11 @@ export async function predictPictures(ui: Ui, given?: CheckpointArgument | RunAr
   const pictures = await askPictures(title, rememberedPictures(memory));
   if (!pictures) return;
   await rememberPictures(memory, pictures);
+  // Asked before, or finished predictions would be lost where the node is gone.
+  const classNames = await classNamesOf(await machine.node.client(), entry, checkpoint);
   const predictions = await withProgress(title, (progress) =>
     predict(machine, entry, checkpoint, pictures, progress),
   );
-  const classNames = await classNamesOf(await machine.node.client(), entry, checkpoint);
   const mistakes = mistakesOf(predictions, classNames);
   showPredictions(ui.services, { run: runName(entry), step: checkpoint.step, predictions, mistakes });
 }

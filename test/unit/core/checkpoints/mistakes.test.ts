@@ -1,6 +1,8 @@
 // What a model gets wrong: of predictions in memory, and of a table that comes in pieces.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import {
   accuracyOf,
@@ -11,6 +13,7 @@ import {
 } from '../../../../src/core/checkpoints/mistakes.js';
 import { mistakesOfTable, readPredictionTable } from '../../../../src/core/checkpoints/predictionTable.js';
 import { mistakeLines } from '../../../../src/cli/mistakeTables.js';
+import { predictionLine } from '../../../../src/cli/verbs/checkpoints/predict.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const names = ['cat', 'dog', 'owl'];
@@ -119,12 +122,27 @@ it('reads a table in pieces of any size: quotes, commas, line breaks, logits', a
   expect(await rowsOf(`${head}\n`)).toEqual([]);
 });
 
+it('passes over a byte order mark, and empty lines at the end', async () => {
+  const expected = [{ path: '/d/cat/1.jpg', class: 'cat', probability: 0.5 }];
+  for (const end of ['', '\n', '\n\n', '\r\n\r\n', '\n\n\n', '\n\r']) {
+    for (const size of [1, 7, 1000]) {
+      expect(await rowsOf(`\ufeff${head}\n/d/cat/1.jpg,cat,0.5,${end}`, size)).toEqual(expected);
+    }
+  }
+});
+
 it.each([
   ['', 'p.csv is empty'],
   ['a,b\n1,2\n', 'p.csv is no table of predictions'],
-  [`${head}\n/d/1.jpg,cat,0.5,\n/d/2.jpg,cat\n`, 'image 2 of p.csv has no class'],
-  [`${head}\n/d/1.jpg,cat,1.5,\n`, 'image 1 of p.csv has no class'],
-  [`${head}\n/d/1.jpg,cat,many,\n`, 'image 1 of p.csv has no class'],
+  ['\ufeff', 'p.csv is no table of predictions'],
+  [`${head}\n/d/1.jpg,cat,0.5,\n/d/2.jpg,cat\n`, 'image 2 of p.csv has no probability'],
+  [`${head}\n/d/1.jpg,cat,1.5,\n`, 'image 1 of p.csv has no probability'],
+  [`${head}\n/d/1.jpg,cat,many,\n`, 'image 1 of p.csv has no probability'],
+  [`${head}\n/d/1.jpg,cat,nan,\n`, 'image 1 of p.csv has no probability'],
+  [`${head}\n/d/1.jpg,cat,,\n`, 'image 1 of p.csv has no probability'],
+  [`${head}\n/d/1.jpg\n`, 'image 1 of p.csv has no class'],
+  [`${head}\n,cat,0.5,\n`, 'image 1 of p.csv has no path'],
+  [`${head}\n/d/1.jpg,cat,0.5,\n\n/d/3.jpg,cat,0.5,\n`, 'image 2 of p.csv has no path'],
   [`${head}\n"/d/1.jpg,cat,0.5,\n`, 'p.csv ends between quotes'],
 ])('refuses %j', async (text, error) => {
   await expect(rowsOf(text)).rejects.toThrow(error);
@@ -141,8 +159,51 @@ it('counts a table of 50,000 rows', async () => {
   const { images, right, confusions } = await mistakesOfTable(file, names);
   expect([images, right]).toEqual([50_000, 46_666]);
   expect(confusions.map((each) => each.images)).toEqual([1667, 1667]);
-  await expect(mistakesOfTable(file, ['other'])).rejects.toThrow('no image of');
+  const another = `${file} is of another model: this one has no class owl. Name a table of this model.`;
+  await expect(mistakesOfTable(file, ['cat', 'dog'])).rejects.toMatchObject({
+    code: 'usage',
+    message: another,
+  });
+  writeFileSync(file, `${head}\n/d/new/1.jpg,cat,0.5,cat:0.5\n`);
+  await expect(mistakesOfTable(file, names)).rejects.toThrow('no image of');
   await expect(mistakesOfTable(join(folder, 'none.csv'), names)).rejects.toThrow('no such file');
+});
+
+it('keeps nothing of the text alive that it was given', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const many = Array.from({ length: 64 }, (_, at) => `a class of a long name ${at}`);
+  const count = new MistakeCount(many);
+  async function* rowPieces(): AsyncGenerator<string> {
+    yield `${head}\n`;
+    for (const [at, label] of many.entries()) {
+      const probability = (at + 1) / many.length;
+      const row = `/pictures/${label}/${at}.jpg,${many.at(at - 1) ?? ''},${probability},x`;
+      yield await Promise.resolve(`${row}${','.repeat(1024 * 1024)}\n`);
+    }
+  }
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await readPredictionTable(rowPieces(), 'p.csv', (row) => {
+    count.add(row.path, row.class, row.probability);
+  });
+  collect();
+  const kept = process.memoryUsage().heapUsed - before;
+  expect(count.result).toMatchObject({ images: 64, right: 0, unlabelled: 0 });
+  expect(kept).toBeLessThan(12 * 1024 * 1024); // of 64 MiB; of 20 where files alone keep it
+});
+
+it('shows no control characters of a name', () => {
+  const bad = 'c\u001b[2Jat\n';
+  const odd = prediction(`/d/${bad}/\u202e1.jpg`, 'dog', 0.5);
+  const text = mistakeLines(mistakesOf([odd], [bad, 'dog'])!).join('\n');
+  expect(text).toContain('c\\x1b[2Jat');
+  expect(text).toContain('\\u202e1.jpg');
+  expect(text).not.toContain('\u001b');
+  expect(text).not.toContain('\u202e');
+  expect(predictionLine({ file: 'a\n\u001b]0;b.jpg', top5: [{ class: bad, probability: 0.5 }] })).toBe(
+    'a \\x1b]0;b.jpg: c\\x1b[2Jat 50.0%',
+  );
 });
 
 it('is printed as tables, and as one line where all are right', () => {

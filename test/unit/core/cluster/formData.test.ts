@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import {
   contentOf,
@@ -12,6 +13,7 @@ import {
   lookAtData,
 } from '../../../../src/core/cluster/formData.js';
 import { LocalMachine } from '../../../../src/core/cluster/localMachine.js';
+import { SshMachine } from '../../../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { emptyForm } from '../../../../src/core/plan/form/runForm.js';
 
@@ -86,6 +88,26 @@ it('looks at this machine', async () => {
   expect(await contentOf(machine, nodePath(folder))).toEqual({ classes: 2, images: 2 });
   expect(await contentOf(machine, nodePath(join(folder, 'a')))).toBeUndefined();
   machine.dispose();
+});
+
+it('tells of each node that does not answer why, unless none answers', async () => {
+  const refused = new UserError('connection', 'gpu2 cannot be reached', 'Check the network');
+  const node = (name: string, look: () => Promise<string[]>): object => ({ name, host: {}, look });
+  const there = node('gpu1', () => Promise.resolve(['folder', 'missing']));
+  const gone = node('gpu2', () => Promise.reject(refused));
+  const machine = (...nodes: object[]): SshMachine =>
+    Object.create(SshMachine.prototype, { nodes: { value: nodes } }) as SshMachine;
+  const data = { name: 'data', path: nodePath('~/a') } as const;
+  const both = [data, { name: 'eval-data', path: nodePath('~/b') }] as const;
+  const looks = await lookAtData(machine(there, gone), both);
+  const why = { host: 'gpu2', what: 'gpu2 cannot be reached. Check the network.' };
+  expect(looks.map(({ found }) => found)).toEqual([
+    [{ host: 'gpu1', what: 'folder' }, why],
+    [{ host: 'gpu1', what: 'missing' }, why],
+  ]);
+  await expect(lookAtData(machine(gone, gone), both)).rejects.toThrow(refused);
+  // Somebody chooses one of them, by what all nodes have.
+  await expect(lookAtData(machine(there, gone), [data, data])).rejects.toThrow(refused);
 });
 
 it('says how many images an epoch leaves out', () => {

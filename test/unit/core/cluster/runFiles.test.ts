@@ -28,16 +28,19 @@ afterAll(() => {
   channel.dispose();
 });
 
-it('a file is found below the run, then below its code, with its sum', async () => {
+it('a file is found below the code of the run, then below the run, with its sum', async () => {
   write('own/a.txt', 'of the run');
   write('code/own/a.txt', 'of the code');
   write('code/out/b.txt', '');
   const sum = (text: string): string => createHash('sha256').update(text).digest('hex');
   expect(await find('own/a.txt')).toEqual({
-    ...{ name: 'a.txt', isFolder: false, folder: join(run, 'own'), leftOut: [], leftOutCount: 0 },
-    files: [{ name: 'a.txt', bytes: 10, sha256: sum('of the run') }],
+    ...{ name: 'a.txt', isFolder: false, folder: join(run, 'code/own'), leftOut: [], leftOutCount: 0 },
+    files: [{ name: 'a.txt', bytes: 11, sha256: sum('of the code') }],
   });
   expect((await find('code/own/a.txt')).files[0]?.sha256).toBe(sum('of the code'));
+  write('logs/rank-0.log', 'of the run');
+  expect((await find('logs')).folder).toBe(join(run, 'logs'));
+  expect(await find('.')).toMatchObject({ name: 'run', folder: run });
   const found = await find('out');
   expect(leftOutText(found)).toBeUndefined();
   expect([found.name, found.folder, found.isFolder]).toEqual(['out', join(run, 'code/out'), true]);
@@ -81,7 +84,40 @@ it('what is not there is named, with what is there', async () => {
   await expect(find('empty')).rejects.toThrow('there is no file in empty');
   await expect(find('empty/x')).rejects.toThrow('empty is empty');
   rmSync(join(run, 'code'), { recursive: true });
-  await expect(find('nothing')).rejects.toThrow('The folder of the run has empty/, links/, many/');
+  await expect(find('nothing')).rejects.toThrow('The folder of the run has empty/, links/, logs/, many/');
+});
+
+it('where a download lands is not for the node to say', async () => {
+  const answers = (name: string, next: number | null) => ({
+    request: (op: string): Promise<never> =>
+      Promise.resolve(
+        (op === 'files-look'
+          ? {
+              state: 'there',
+              name: '.ssh',
+              folder: nodePath(run),
+              isFolder: false,
+              leftOut: [],
+              leftOutCount: 0,
+            }
+          : { files: [[name, 1, 'aa']], gone: [], next }) as never,
+      ),
+  });
+  const path = 'outputs/model.pt';
+  const found = await findRunFiles(answers('model.pt', null), nodePath(run), path);
+  expect(found.name).toBe('model.pt');
+  for (const [name, next] of [
+    ['.ssh/authorized_keys', null],
+    ['model.pt', 0],
+  ] as const) {
+    await expect(findRunFiles(answers(name, next), nodePath(run), path)).rejects.toThrow('makes no sense');
+  }
+});
+
+it('names of what is left out reach nobody raw', () => {
+  expect(leftOutText({ leftOut: ['a\u001b[2J', '[x](command:y)'], leftOutCount: 2 })).toMatch(
+    /: a\S*\[2J, \[x\] \(command:y\)$/,
+  );
 });
 
 it('thousands of files come in several answers', async () => {

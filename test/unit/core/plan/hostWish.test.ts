@@ -15,6 +15,7 @@ import {
   type NodeOffer,
   type Placement,
 } from '../../../../src/core/plan/placement.js';
+import { keptHosts, resumedHosts } from '../../../../src/core/plan/request/hostWish.js';
 import {
   requestOf,
   typedOf,
@@ -50,14 +51,14 @@ describe('hosts that are named', () => {
   });
 
   it.each([
-    ['', '--hosts names no host. Write their names with commas between, such as gpu1,gpu3.'],
-    [',', '--hosts names no host.'],
-    ['gpu1,', '--hosts has a comma too many: "gpu1,".'],
-    ['gpu1,,gpu3', '--hosts has a comma too many'],
-  ])('are no list in "%s"', (text, words) => {
-    const attempt = (): unknown => typed(`--hosts=${text}`);
-    expect(attempt).toThrow(UserError);
-    expect(attempt).toThrow(words.split('. ')[0]);
+    ['', '--hosts names no host'],
+    [',', '--hosts names no host'],
+    ['gpu1,', '--hosts has a comma too many: "gpu1,"'],
+    ['gpu1,,gpu3', '--hosts has a comma too many: "gpu1,,gpu3"'],
+  ])('are no list in "%s"', (text, what) => {
+    const hint = 'Write their names with commas between, such as gpu1,gpu3';
+    const expected = new UserError('usage', what, hint);
+    expect(() => typed(`--hosts=${text}`)).toThrow(expected);
   });
 
   it.each<[readonly string[], Partial<TypedRun>, string, string]>([
@@ -110,6 +111,27 @@ describe('hosts that are named', () => {
     expect(problems('gpu9')).toEqual(['hosts: gpu9 is no host of profile lab']);
     expect(problems('gpu1', '2')).toEqual(['hosts: hosts were named, and a number of nodes was given too']);
     expect(problems('gpu9', '', { name: 'lab', kind: 'local' })).toEqual([]);
+  });
+});
+
+describe('the hosts of an earlier run', () => {
+  const dir = nodePath('/runs/x');
+
+  it('are those of the next start', () => {
+    expect(resumedHosts(lab, ['gpu3', 'gpu1'], dir)).toEqual(['gpu3', 'gpu1']);
+    expect(resumedHosts(lab, undefined, dir)).toBeUndefined();
+  });
+
+  it.each(['local', 'slurm'] as const)('are left out where the profile is one of kind %s', (kind) => {
+    expect(resumedHosts({ ...lab, kind }, ['gpu1'], dir)).toBeUndefined();
+    expect(keptHosts({ ...lab, kind }, ['gpu1'])).toBeUndefined();
+  });
+
+  it('are refused where the profile has lost one, with how to go on', () => {
+    const hint =
+      "Did you mean gpu1? Its hosts are gpu1, gpu2, gpu3. To go on without it, start the run's command with the run folder /runs/x, and name other hosts";
+    const expected = { code: 'usage', what: 'gpu9 is no host of profile lab', hint };
+    expect(() => resumedHosts(lab, ['gpu1', 'gpu9'], dir)).toThrow(expect.objectContaining(expected));
   });
 });
 
@@ -180,6 +202,35 @@ describe('a run on named hosts', () => {
     expect(slotsOf((await placed(on(undefined, cuda), bare)).placement)).toEqual({ gpu1: 0, gpu2: 1 });
     const one = { ...cuda, ranks: 1 };
     expect(slotsOf((await placed(on(['gpu1', 'gpu3'], one), taken)).placement)).toEqual({ gpu1: 1 });
+  });
+
+  it('says which hosts to name where those that are named have no free GPU', () => {
+    const refusal = (request: RunRequest, some: readonly NodeOffer[]): unknown => {
+      try {
+        return placeRanks(request, 'cuda', some);
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        return { what: error.what, hint: error.hint };
+      }
+    };
+    const taken = offers({ gpu1: [gpu(0, 'process 7')], gpu2: [gpu(0)], gpu3: [gpu(0)] });
+    expect(refusal(on(['gpu1']), taken)).toEqual({
+      what: 'none of the hosts that were named has a free GPU (gpu1 has 0, GPU 0 is taken by process 7); other hosts can be named',
+      hint: { kind: 'useCpu', or: 'otherGpus', profile: 'lab' },
+    });
+    expect(refusal(on(undefined), offers())).toMatchObject({
+      what: expect.stringMatching(/^no node of profile lab has a free GPU .*\)$/) as unknown,
+    });
+    const head = 'the head, gpu1, was named, and it has no free GPU for the first rank';
+    expect(refusal(on(['gpu1', 'gpu3'], { ranks: 1 }), taken)).toEqual({
+      what: `${head} (gpu1 has 0, GPU 0 is taken by process 7); it can be left out of the named hosts`,
+      hint: { kind: 'otherGpus', profile: 'lab' },
+    });
+    expect(refusal(on(['gpu1', 'gpu3'], { ranks: 1 }), offers({ gpu3: [gpu(0)] }))).toEqual({
+      what: `${head} (gpu1 has 0)`,
+      hint: 'Leave it out of the named hosts',
+    });
+    expect(refusal(on(undefined, { ranks: 1 }), taken)).toMatchObject({ hint: { kind: 'freeHead' } });
   });
 
   it('leaves a host that is not named out of what auto looks at', async () => {

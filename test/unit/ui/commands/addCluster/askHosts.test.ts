@@ -9,11 +9,13 @@ const hosts = ['gpu1', 'gpu2', 'gpu3', 'gpu4'];
 /** When ssh has said where the hosts are, in ms from the start. */
 const describedAt = 200;
 let box: SlowQuickPick;
+/** What becomes of a command of the editor. */
+let answered: (...words: unknown[]) => Promise<void>;
 
 vi.mock('vscode', () => ({
   ThemeIcon: vi.fn(),
   window: { createQuickPick: () => box },
-  commands: { executeCommand: () => box.passed() },
+  commands: { executeCommand: (...words: unknown[]) => answered(...words) },
 }));
 vi.mock('../../../../../src/core/ssh/config/configuredHosts.js', () => ({
   configuredHosts: () => Promise.resolve(hosts),
@@ -30,6 +32,7 @@ vi.mock('../../../../../src/core/ssh/config/configReader.js', () => ({
 beforeEach(() => {
   vi.useFakeTimers();
   box = new SlowQuickPick();
+  answered = () => box.passed();
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -103,6 +106,30 @@ it('keeps what was typed and ticked, when other text is typed', async () => {
   ]);
   expect(box.listed).toEqual([...hosts, 'ada@far']);
   expect(chosen).toEqual(['gpu4', 'far']);
+});
+
+it('leaves no key of a context set', async () => {
+  const keys = new Map<unknown, unknown>();
+  answered = (_, key, value) => {
+    keys.set(key, value);
+    return box.passed();
+  };
+  await asked([[500, tick('gpu1')]]);
+  expect([...keys.values()]).toEqual([false]);
+});
+
+it('goes on where the editor refuses the command', async () => {
+  answered = async () => {
+    await box.passed();
+    throw new Error('Canceled');
+  };
+  const { chosen } = await asked([
+    [describedAt + latency / 2, tick('gpu1')],
+    [1000, tick('gpu3')],
+    [1500, tick('gpu1')],
+  ]);
+  expect(box.ticked).toEqual(['gpu3']);
+  expect(chosen).toEqual(['gpu3']);
 });
 
 it('loses no tick of random times', async () => {
