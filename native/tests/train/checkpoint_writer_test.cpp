@@ -74,7 +74,8 @@ TEST(CheckpointWriter, hands_on_failures_and_what_was_thrown) {
 TEST(CheckpointWriter, writes_at_once_where_there_is_no_memory_for_the_copy) {
   const float weight = 1;
   CheckpointContents contents;
-  contents.tensors = {{"weight", {int64_t{1} << 44}, std::span(&weight, size_t{1} << 44U)}};  // 64 TiB, nobody reads them
+  contents.tensors = {
+      {"weight", {int64_t{1} << 44}, std::span(&weight, size_t{1} << 44U)}};  // 64 TiB, nobody reads them
   const auto here = std::this_thread::get_id();
   CheckpointWriter writer([&](const CheckpointContents& given, double) {
     EXPECT_EQ(std::this_thread::get_id(), here);
