@@ -7,7 +7,7 @@ import { percentText, table } from './format.js';
 /** Rows of a table; JSON has more. */
 const mostRows = 10;
 
-/** How many are right; where any is wrong, the least accurate classes and what was taken for what. */
+/** How many are right. Where any is wrong, also the least accurate classes and the confusions. */
 export function mistakeLines(mistakes: Mistakes): string[] {
   const { images, right, unlabelled, classes, confusions, surest } = mistakes;
   const others = unlabelled === 0 ? '' : `, and ${plural(unlabelled, 'picture')} in no class folder`;

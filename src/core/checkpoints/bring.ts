@@ -13,8 +13,8 @@ import type { ManifestFile, PartialFolder } from './partial.js';
 
 /** Requests that are under way at once: a long way to the node then costs little. */
 const window = 8;
-/** Milliseconds between two words on how far it is. */
-const tellEvery = 500;
+/** Milliseconds between two reports of progress. */
+const reportEvery = 500;
 /** What stays free on this machine's disk. */
 const reserve = 64 * 1024 * 1024;
 /** Lost connections in a row, without a byte between them, after which it is given up. */
@@ -46,17 +46,17 @@ export async function bringFiles(
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   let kept = 0;
   for (const file of files) kept += await partial.received(file);
-  await demandRoom(folder, bytes - kept);
+  await assertSpace(folder, bytes - kept);
   let done = kept;
-  let told = 0;
-  const tell = (more: number): void => {
+  let reported = 0;
+  const report = (more: number): void => {
     done += more;
-    if (Date.now() - told < tellEvery && done < bytes) return;
-    told = Date.now();
+    if (Date.now() - reported < reportEvery && done < bytes) return;
+    reported = Date.now();
     progress.onProgress?.(`${name}: ${megabytes(done)} of ${megabytes(bytes)} MB`);
   };
-  tell(0);
-  for (const file of files) await bring(wanted, file, partial, { ...progress, tell });
+  report(0);
+  for (const file of files) await bring(wanted, file, partial, { ...progress, report });
   progress.onProgress?.(`${name}: comparing SHA-256`);
   await partial.verify(files, progress.signal);
   throwIfCancelled(progress.signal);
@@ -65,16 +65,16 @@ export async function bringFiles(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
-interface Told {
+interface Reporting {
   signal?: AbortSignal;
-  tell: (more: number) => void;
+  report: (more: number) => void;
 }
 
 async function bring(
   { node, from, changed }: Wanted,
   file: ManifestFile,
   partial: PartialFolder,
-  told: Told,
+  reporting: Reporting,
 ): Promise<void> {
   for (let losses = 0; ;) {
     const start = await partial.received(file);
@@ -86,7 +86,7 @@ async function bring(
       await partial.append(
         file.name,
         start,
-        piecesOf(client, { path, start, end: file.bytes, shorter }, told),
+        chunksOf(client, { path, start, end: file.bytes, shorter }, reporting),
       );
       return;
     } catch (error) {
@@ -94,9 +94,11 @@ async function bring(
       if (!(error instanceof UserError) || error.code !== 'connection') throw error;
       losses = (await partial.received(file)) > start ? 1 : losses + 1;
       if (losses >= mostLosses) throw error;
-      await delay(200 * 2 ** losses, undefined, told.signal ? { signal: told.signal } : {}).catch(() => {
-        throwIfCancelled(told.signal);
-      });
+      await delay(200 * 2 ** losses, undefined, reporting.signal ? { signal: reporting.signal } : {}).catch(
+        () => {
+          throwIfCancelled(reporting.signal);
+        },
+      );
     }
   }
 }
@@ -112,10 +114,10 @@ interface Part {
 }
 
 /** The file's bytes from `start` to `end`, several requests ahead. */
-async function* piecesOf(
+async function* chunksOf(
   client: AgentClient,
   { path, start, end, shorter }: Part,
-  { signal, tell }: Told,
+  { signal, report }: Reporting,
 ): AsyncGenerator<Buffer> {
   const options = signal ? { signal } : {};
   const waiting: Promise<{ data: string }>[] = [];
@@ -132,16 +134,16 @@ async function* piecesOf(
     throwIfCancelled(signal);
     while (waiting.length < window && asked < end) ask();
     const answer = await waiting.shift();
-    const piece = Buffer.from(answer?.data ?? '', 'base64');
-    if (piece.length !== Math.min(pieceBytes, end - at)) throw shorter();
-    at += piece.length;
-    yield piece;
-    tell(piece.length);
+    const chunk = Buffer.from(answer?.data ?? '', 'base64');
+    if (chunk.length !== Math.min(pieceBytes, end - at)) throw shorter();
+    at += chunk.length;
+    yield chunk;
+    report(chunk.length);
   }
 }
 
 /** UserError (preflight) where the disk has not enough. */
-async function demandRoom(folder: string, needed: number): Promise<void> {
+async function assertSpace(folder: string, needed: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (needed + reserve <= free) return;

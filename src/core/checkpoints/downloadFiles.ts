@@ -19,7 +19,7 @@ const listSchema = z.object({
   files: z.array(z.object({ name: z.string(), bytes: z.int(), sha256: z.string() })),
 });
 
-/** Where several are brought into one folder, each has a name of its own there. UserError (usage). */
+/** UserError (usage) where two that go into one folder have the same name. */
 export function assertOwnNames(all: readonly RunFiles[]): void {
   const twice = all.find(({ name }, index) => all.findIndex((other) => other.name === name) !== index);
   if (!twice) return;

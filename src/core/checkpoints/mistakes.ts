@@ -37,9 +37,9 @@ export interface Mistakes {
   surest: WrongPicture[];
 }
 
-/** How many confusions are told. */
+/** How many confusions a result has at most. */
 export const mostConfusions = 100;
-/** How many wrong pictures are told. */
+/** How many wrong pictures a result has at most. */
 export const mostSurest = 20;
 
 /** The name of the folder in which a file lies, on a node or on this machine; else empty. */
@@ -49,10 +49,10 @@ const folderNameOf = (file: string): string => file.split(/[/\\]/).at(-2) ?? '';
 const copyOf = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
 /**
- * Counts predictions one after the other, for more of them than fit into memory: it keeps a number
- * for each class and each confusion, and the most probable wrong pictures. What it is given may be
- * parts of a long text, and a part holds the whole in memory. So it keeps the model's own names, and
- * copies of paths.
+ * Counts predictions one after the other, for more of them than fit into memory. It keeps a number
+ * for each class and each confusion, and the most probable wrong pictures. A name that it is given
+ * may be a slice of a long text, and a slice keeps the whole text in memory. So the count keeps the
+ * model's own names, and copies of paths.
  */
 export class MistakeCount {
   /** The model's own string of each name. */

@@ -64,7 +64,7 @@ export async function sha256Of(path: string, signal?: AbortSignal): Promise<stri
 
 /** How what gathers is laid out, where it is no checkpoint. */
 export interface Layout {
-  /** The folder of the files: the list of them, which names whatever the user has, is not among them. */
+  /** The folder of the files. The list of them is not in it, since a file may have its name. */
   inside: string;
   /**
    * Of the list that an earlier download left: names of files that have changed since, an empty

@@ -18,11 +18,11 @@ const byteOrderMark = '\ufeff';
 const longestLine = 16 * 1024 * 1024;
 
 /**
- * Gives `take` the rows of a table whose text comes in pieces. `name` is what errors call it.
+ * Gives `take` the rows of a table whose text is read in chunks. Errors call the table `name`.
  * UserError (usage) where it is no such table, or a line of it is damaged.
  */
 export async function readPredictionTable(
-  pieces: AsyncIterable<string>,
+  chunks: AsyncIterable<string>,
   name: string,
   take: (row: TableRow) => void,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function readPredictionTable(
     else if (empty !== undefined) throw damaged(empty, 'path');
     else take(rowOf(record, row));
   };
-  for await (const piece of pieces) split.push(piece).forEach(read);
+  for await (const chunk of chunks) split.push(chunk).forEach(read);
   split.end().forEach(read);
   if (lines === 0) throw new UserError('usage', `${name} is empty`, 'Write the table anew');
 }
@@ -64,7 +64,7 @@ export async function mistakesOfTable(file: string, classNames: readonly string[
 async function* textOf(file: string): AsyncGenerator<string> {
   const stream = createReadStream(file, { encoding: 'utf8', highWaterMark: 1024 * 1024 });
   try {
-    for await (const piece of stream) yield String(piece);
+    for await (const chunk of stream) yield String(chunk);
   } catch (error) {
     throw new UserError('usage', errorText(error), 'Name a table that can be read', { cause: error });
   }
@@ -96,8 +96,8 @@ class Records {
 
   constructor(private readonly name: string) {}
 
-  push(piece: string): string[] {
-    const lines = (this.rest + piece).split('\n');
+  push(chunk: string): string[] {
+    const lines = (this.rest + chunk).split('\n');
     this.rest = lines.pop() ?? '';
     const whole = lines.flatMap((line) => this.add(line) ?? []);
     if (this.rest.length + this.open.length <= longestLine) return whole;

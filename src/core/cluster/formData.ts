@@ -39,11 +39,15 @@ export function dataOfForm(values: RunFormValues, profile: Profile, cwd: string)
 const given = (flag: string, text: string): string[] => (text.trim() === '' ? [] : [flag, text.trim()]);
 
 /**
- * Looks at all nodes with ranks at once; of Slurm, at the login node. Of a node that does not
- * answer it tells why. UserError (connection) where none answers. So too where one does not and
- * several paths have the same name, for then the caller chooses one by what all nodes have.
+ * Looks at all nodes with ranks at once; of Slurm, at the login node. UserError (connection) where
+ * one does not answer. With `partial` that is so only where none does, and `what` of a node that
+ * does not answer says why.
  */
-export async function lookAtData(machine: Machine, data: readonly NamedData[]): Promise<DataLook[]> {
+export async function lookAtData(
+  machine: Machine,
+  data: readonly NamedData[],
+  { partial = false }: { partial?: boolean } = {},
+): Promise<DataLook[]> {
   const paths = data.map(({ path }) => path);
   if (!(machine instanceof SshMachine)) {
     const host = machine.nodes[0]?.name ?? '';
@@ -54,8 +58,7 @@ export async function lookAtData(machine: Machine, data: readonly NamedData[]): 
   const nodes = ranked.length > 0 ? ranked : machine.nodes;
   const answers = await Promise.allSettled(nodes.map((node) => node.look(paths)));
   const failed = answers.filter((answer) => answer.status === 'rejected');
-  const isChoice = new Set(data.map(({ name }) => name)).size < data.length;
-  if (failed[0] && (isChoice || failed.length === nodes.length)) throw failed[0].reason;
+  if (failed[0] && (!partial || failed.length === nodes.length)) throw failed[0].reason;
   const whatOf = (answer: (typeof answers)[number] | undefined, at: number): string =>
     answer?.status === 'rejected' ? errorText(answer.reason) : (answer?.value[at] ?? 'missing');
   return data.map((one, at) => ({

@@ -54,6 +54,14 @@ const tensorboardIdle = 3600;
 const queuePatience = 20_000;
 const queuePause = 1000;
 
+/** Where a run goes. */
+interface Placed {
+  allocation: Allocation;
+  placed: PlacedRun;
+  /** Of a training on GPUs, also where the profile has none: the build that its nodes get. */
+  elsewhere: CudaElsewhere | undefined;
+}
+
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
@@ -140,12 +148,9 @@ export class SlurmMachine extends SshMachine {
   override async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
     progress.onProgress?.('connecting');
     const { profile } = request;
-    const { allocation, placed } = await this.place(request);
+    const { allocation, placed, elsewhere } = await this.place(request);
     const note = stopAheadTrouble(allocation.fields);
-    const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
-    if (wantsGpu && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
-    // Also where the profile has no GPUs, and this run asks for some.
-    const elsewhere = wantsGpu ? await this.elsewhereOf(allocation) : undefined;
+    if (elsewhere && (await this.readPayload()).cuda.length === 0) throw withoutCuda();
     const gpus = elsewhere === undefined ? {} : { cuda: true, gpusElsewhere: elsewhere };
     const runtime = await this.withPackages((packages) => this.head.prepare(packages, progress, gpus));
     const { home } = await this.node.hello();
@@ -184,12 +189,9 @@ export class SlurmMachine extends SshMachine {
   /** With the id of a run that was started now; another start has another one. */
   async batchScript(request: RunRequest, progress: Progress = {}): Promise<string> {
     progress.onProgress?.('connecting');
-    const { allocation, placed } = await this.place(request);
+    const { allocation, placed, elsewhere } = await this.place(request);
     stopAheadTrouble(allocation.fields);
-    const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
-    const runtime = await this.head.places(
-      wantsGpu ? { gpusElsewhere: await this.elsewhereOf(allocation) } : {},
-    );
+    const runtime = await this.head.places({ gpusElsewhere: elsewhere });
     const { home } = await this.node.hello(); // the programs are where the probe said
     throwIfCancelled(progress.signal);
     const planned = planRun(request, { ...placed, runtime, home });
@@ -227,24 +229,25 @@ export class SlurmMachine extends SshMachine {
     }
   }
 
-  /**
-   * How large the allocation is, and what runs on each of its nodes. UserError (usage, preflight).
-   */
-  private async place(request: RunRequest): Promise<{ allocation: Allocation; placed: PlacedRun }> {
+  /** What runs where in which allocation. UserError (usage, preflight). */
+  private async place(request: RunRequest): Promise<Placed> {
     const allocation = allocationOf(request);
     assertStageable(request, this.head.name);
+    let found: Promise<CudaElsewhere> | undefined;
+    const find = (): Promise<CudaElsewhere> =>
+      (found ??= this.head.withBootstrap((bootstrap) =>
+        this.elsewhere(bootstrap, allocation.fields.partition),
+      ));
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async () => troubleElsewhere(await this.readPayload(), await this.elsewhereOf(allocation)),
+      backEnd: async () => troubleElsewhere(await this.readPayload(), await find()),
     };
-    return { allocation, placed: await placeRun(request, offersOf(allocation), looks) };
+    const placed = await placeRun(request, offersOf(allocation), looks);
+    const wantsGpu = placed.device === 'cuda' && ofOurTrainer(request);
+    return { allocation, placed, elsewhere: wantsGpu ? await find() : undefined };
   }
 
-  /** The build of the CUDA back end that the nodes of an allocation get, and why. */
-  private elsewhereOf({ fields }: Allocation): Promise<CudaElsewhere> {
-    return this.head.withBootstrap((bootstrap) => this.elsewhere(bootstrap, fields.partition));
-  }
-
+  /** The build of the CUDA back end that the nodes of a partition get, and why. */
   private async elsewhere(bootstrap: Bootstrap, partition = ''): Promise<CudaElsewhere> {
     const { profile } = this.options;
     const asked = profile.slurm?.cuda;

@@ -123,7 +123,7 @@ export class FormData implements Disposable {
   private async look(machine: Machine, data: readonly NamedData[]): Promise<void> {
     let looks: readonly DataLook[] = [];
     try {
-      looks = await lookAtData(machine, data);
+      looks = await lookAtData(machine, data, { partial: true });
     } catch (error) {
       this.log(error); // a start says it
     }

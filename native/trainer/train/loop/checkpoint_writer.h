@@ -37,9 +37,9 @@ class CheckpointWriter {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// Copies what the views of `contents` show, and begins to write the copy. Where there is no memory
-  /// for the copy, or no thread, it writes at once. Only after `settle`. `waiting`: since when the
-  /// training waits.
+  /// Copies what the views of `contents` show, and begins to write the copy. Where there is no
+  /// memory for the copy, or no thread, it writes at once. Only after `settle`. `waiting`: since
+  /// when the training waits.
   void begin(const CheckpointContents& contents, const Stopwatch& waiting);
 
   /// Waits for the one that is being written, and says how it ended; nothing where none is. What

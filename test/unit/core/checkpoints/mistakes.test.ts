@@ -1,4 +1,4 @@
-// What a model gets wrong: of predictions in memory, and of a table that comes in pieces.
+// What a model gets wrong: of predictions in memory, and of a table that is read in chunks.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

@@ -1,5 +1,8 @@
 // Which build of the CUDA back end compute nodes get, by what jobs noted of their drivers.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { oldestDrivers } from '../../../../src/core/setup/cudaBuild.js';
 import { chooseElsewhere, type NotedNode } from '../../../../src/core/setup/notedDrivers.js';
 
 const day = 86_400;
@@ -37,11 +40,17 @@ describe('the build for compute nodes', () => {
     expect(chooseElsewhere(lately, [], both).release).toBe(12);
   });
 
+  it('is refused by the job below the same driver', () => {
+    const job = join(import.meta.dirname, '../../../../native/agent/slurm/slurm_nodes.py');
+    const oldest = /^OLDEST = (\d+)/m.exec(readFileSync(job, 'utf8'))?.[1];
+    expect(Number(oldest)).toBe(Math.min(...Object.values(oldestDrivers)));
+  });
+
   it('is one that is there, where that runs too', () => {
     const only = (there: number) => (release: number) => release === there;
     expect(chooseElsewhere([note('n1', '580.65.06')], [], only(12)).release).toBe(12);
     expect(chooseElsewhere([], [], only(13)).release).toBe(13);
-    // CUDA 13's would not run: the lack is told by who takes it.
+    // CUDA 13's would not run. takenCudaBuild says that this one is missing.
     expect(chooseElsewhere([note('n1', '550.54')], [], only(13)).release).toBe(12);
   });
 });
