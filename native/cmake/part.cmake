@@ -36,6 +36,11 @@ function(trainyard_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} GTest::gmock_main)
   target_link_options(${name} PRIVATE ${TRAINYARD_RUNPATH})
   trainyard_flags(${name} ${TEST_FLAGS} -DTRAINYARD_PRECOMPILED_TESTS -DGTEST_HAS_PTHREAD=1)
-  target_compile_definitions(${name} PRIVATE TRAINYARD_FIXTURES="${PROJECT_SOURCE_DIR}/tests/fixtures")
   add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# trainyard_define(DEFINITION SOURCES …): for these sources alone, since a definition with a path of
+# this clone keeps an object from being shared with other clones.
+function(trainyard_define definition)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS "${definition}")
 endfunction()

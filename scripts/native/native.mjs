@@ -234,8 +234,12 @@ export async function testNative() {
   configure(...bothLibraries);
   ninja(['all']);
   // The agent's tests wait for processes and deadlines nearly all of their time. Most others
-  // compute in one thread.
-  const tests = await runNativeTests(join(output, 'node', 'bin'), { shares: { test_agent: 6 }, workers: 2 });
+  // compute in one thread. The longest begin first.
+  const tests = await runNativeTests(join(output, 'node', 'bin'), {
+    shares: { test_agent: 6 },
+    workers: 3,
+    first: ['test_models', 'test_cuda_engines', 'test_agent'],
+  });
   step('native: machine code of the CUDA kernels');
   const wrong = audit(ownReadings());
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);

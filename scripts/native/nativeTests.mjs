@@ -109,7 +109,7 @@ async function secondTry(program, report, first, words, env) {
  * sums. Output of a failing program is shown whole. `words` are more arguments, `env` the programs'
  * environment. They get a home folder of their own, so that no login shell reads the user's files.
  * `shares`: into how many processes at once the tests of a program are divided, for a program that
- * mostly waits.
+ * mostly waits. `first`: programs that begin before the others.
  * @param {string} folder
  * @param {{
  *   names?: readonly string[],
@@ -117,17 +117,18 @@ async function secondTry(program, report, first, words, env) {
  *   env?: NodeJS.ProcessEnv,
  *   shares?: Record<string, number>,
  *   workers?: number,
+ *   first?: readonly string[],
  * }} [options]
  * @returns {Promise<Counts>}
  */
 export async function runNativeTests(folder, options = {}) {
-  const { names = allIn(folder), words = [], shares = {}, workers = 1 } = options;
+  const { names = allIn(folder), words = [], shares = {}, workers = 1, first = [] } = options;
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   const home = join(reports, 'home');
   mkdirSync(home);
   const env = { ...(options.env ?? process.env), HOME: home };
   let sum = none;
-  const waiting = [...names];
+  const waiting = [...names].sort((a, b) => Number(first.includes(b)) - Number(first.includes(a)));
   /** @param {string} name */
   const runOne = async (name) => {
     const total = shares[name] ?? 1;

@@ -2,6 +2,8 @@
 // until it, any header, the checks or the toolchain change. Nearly all of its time goes into the
 // standard library's headers, so files that define no name twice are read together, as one; where
 // that fails, for whatever reason, by halves, and at last each file by itself.
+// node scripts/native/tidy.mjs [--recent] [PART OF A PATH …]
+// --recent: what the newest commits changed, and what includes a header that they changed.
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -147,6 +149,33 @@ function groupsOf(paths) {
   return [...groups.map(({ files }) => files), ...alone];
 }
 
+/** A change is some commits long, and what came before passed when it came. */
+const recentCommits = 20;
+
+/**
+ * Those of `paths` that the newest commits or the working tree changed, or that include a header
+ * that these changed; all where the checks changed.
+ * @param {readonly string[]} paths
+ */
+function recent(paths) {
+  const inCommits = ['log', `-${recentCommits}`, '--name-only', '--pretty=', '--', 'native'];
+  const inTree = ['status', '--porcelain', '--no-renames', '-uall', '--', 'native'];
+  const changed = new Set([
+    ...capture('git', inCommits, { cwd: root }).stdout.split('\n'),
+    ...capture('git', inTree, { cwd: root })
+      .stdout.split('\n')
+      .map((line) => line.slice(3)),
+  ]);
+  if (changed.has('native/.clang-tidy')) return paths;
+  /** @param {string} path */
+  const included = (path) =>
+    Array.from(
+      readFileSync(join(root, path), 'utf8').matchAll(/^#include "([^"]+)"/gm),
+      ([, header = '']) => `native/${header}`,
+    );
+  return paths.filter((path) => changed.has(path) || included(path).some((header) => changed.has(header)));
+}
+
 main(async () => {
   const toolchain = ensureToolchain();
   const common = createHash('sha256').update(toolchain);
@@ -166,13 +195,16 @@ main(async () => {
         .digest('hex')
         .slice(0, 32),
     );
-  const only = process.argv.slice(2);
-  const waiting = listed(/\.cpp$/).filter(
+  const only = process.argv.slice(2).filter((word) => word !== '--recent');
+  const unread = listed(/\.cpp$/).filter(
     (path) =>
       !path.startsWith('native/tests/') &&
       (only.length === 0 || only.some((part) => path.includes(part))) &&
       !existsSync(marker(path)),
   );
+  const waiting = process.argv.includes('--recent') ? recent(unread) : unread;
+  const left = unread.length - waiting.length;
+  if (left > 0) step(`clang-tidy: ${left} files did not change lately, and are left for a run without --recent`);
   if (waiting.length === 0) return;
   if (waiting.some((path) => path.includes('/cuda/library/'))) ensureCudaToolkit();
   step(`clang-tidy on ${waiting.length} files`);

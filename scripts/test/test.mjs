@@ -75,11 +75,13 @@ const suites = {
   },
   // What takes minutes by itself.
   long: {
-    budget: 15,
+    budget: 25,
     named: true,
     run: (files) => {
       ensureBuilt();
       ensureCudaToolkit();
+      ensureSshd();
+      ensureSlurm();
       const tests = vitest('test/long/vitest.config.mts', files);
       return files.length > 0 ? tests : added(tests, fuzz(5));
     },

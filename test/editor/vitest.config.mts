@@ -7,8 +7,6 @@ const all = 'test/editor/**/*.test.ts';
  * anew, from which the other editors run.
  */
 const alone = ['test/editor/runStates.test.ts', 'test/editor/package/vsix.test.ts'];
-/** Every entry of every menu takes minutes: `npm run test:long`. */
-const long = 'test/editor/menus.test.ts';
 
 // Whole editors on two cores. The tests wait half of their time, so two files run at a time. Each
 // file has an editor, folders, ports and nodes of its own.
@@ -17,7 +15,6 @@ export default defineConfig({
     globalSetup: ['test/support/ownHome.ts'],
     testTimeout: 150_000,
     hookTimeout: 120_000,
-    exclude: [long],
     projects: together(all, alone, 2),
   },
 });

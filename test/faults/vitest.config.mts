@@ -9,6 +9,7 @@ export default defineConfig({
     include: [
       'test/faults/**/*.test.ts',
       'test/cluster/**/*.test.ts',
+      'test/long/{asleep,clock}.test.ts',
       'test/local/{files/logs,runs/{resume,gpuRace}}.test.ts',
       'test/sshd/{login/{hostKeys,jumps,loginShells,secrets},runs/{faults,manyHosts}}.test.ts',
     ],

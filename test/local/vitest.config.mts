@@ -4,7 +4,6 @@ import { together } from '../support/together.js';
 const all = 'test/local/**/*.test.ts';
 /** They compare rates, or take all cores for long. */
 const alone = [
-  'test/local/runs/bakeoff.test.ts',
   'test/local/runs/scaling.test.ts',
   'test/local/runs/slowRank.test.ts',
   'test/local/trainer/bench.test.ts',

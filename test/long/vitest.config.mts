@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-// What takes minutes by itself: the proof for GPUs, rehearsed, the packages of every platform, and
-// every entry of every menu. Each loads the machine or writes dist, so one file at a time.
+// What takes a minute or more by itself, and is not part of CI. Each file loads the machine, compares
+// rates or writes dist, so one file at a time.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],
-    include: ['test/long/**/*.test.ts', 'test/editor/menus.test.ts'],
+    include: ['test/long/**/*.test.ts'],
+    setupFiles: ['test/support/ssh2AsPackaged.ts'],
     fileParallelism: false,
     testTimeout: 400_000,
     hookTimeout: 400_000,

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { together } from '../support/together.js';
 
 const all = 'test/sshd/**/*.test.ts';
-/** One says how long 32 hosts take, the other which node computes more slowly than the others. */
-const alone = ['test/sshd/runs/manyHosts.test.ts', 'test/sshd/setup/unlikeNodes.test.ts'];
+/** It says how long 32 hosts take. */
+const alone = ['test/sshd/runs/manyHosts.test.ts'];
 
 // Real servers on two cores. The tests mostly wait, so three files run at a time. Each file has
 // hosts, homes, ports and locks of its own.

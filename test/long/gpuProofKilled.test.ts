@@ -4,9 +4,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { temporaryFolder, until } from '../../support/harness.js';
+import { temporaryFolder, until } from '../support/harness.js';
 
-const script = join(import.meta.dirname, '../../../scripts/gpu/proof.py');
+const script = join(import.meta.dirname, '../../scripts/gpu/proof.py');
 /**
  * Prints one result, then hangs in the part that the file `hang` names, and fails in that of `fail`. In that of
  * `leave` it leaves a process behind that holds its outputs open.

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPracticeSlurm, whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { linkRuntime } from '../cluster/support/hosts.js';
-import { until } from './support/hostClient.js';
-import { homeWithHosts } from './support/practice.js';
-import { clickMenu, typeLine } from './support/questions.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { homeWithHosts } from '../editor/support/practice.js';
+import { clickMenu, typeLine } from '../editor/support/questions.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const why = whyNoSlurm();
 

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decodedRecord, historyValues } from '../../src/core/export/wandb/records.js';
 import { recordsOf } from '../../src/core/export/wandb/transactionLog.js';
 import { lastOnly, readLines } from '../support/harness.js';
-import { until } from './support/hostClient.js';
-import { answer, clickMenu, pick } from './support/questions.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { answer, clickMenu, pick } from '../editor/support/questions.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const words = 'train --model mlp --data synthetic --steps 40 --log-every 10 --checkpoint-every 20'.split(' ');
 

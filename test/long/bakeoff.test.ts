@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cli, expectExit, parseLines, runCli, start, temporaryFolder, until } from '../../support/harness.js';
+import { cli, expectExit, parseLines, runCli, start, temporaryFolder, until } from '../support/harness.js';
 
 const folder = temporaryFolder('bakeoff');
 const home = join(folder.path, 'home');

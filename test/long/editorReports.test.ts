@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { joinWords } from '../../src/core/plan/request/argv.js';
-import { until } from './support/hostClient.js';
-import { answer } from './support/questions.js';
-import { Stage } from './menus/stage.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { answer } from '../editor/support/questions.js';
+import { Stage } from '../editor/menus/stage.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 let workbench: Workbench;
 let stage: Stage;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { root } from '../../scripts/lib/paths.mjs';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
-import { until } from './support/hostClient.js';
+import { until } from '../editor/support/hostClient.js';
 import {
   active,
   checkpoints,
@@ -22,9 +22,9 @@ import {
   reports,
   titles,
   type Clicks,
-} from './menus/clicks.js';
-import { Stage } from './menus/stage.js';
-import { Workbench } from './support/workbench.js';
+} from '../editor/menus/clicks.js';
+import { Stage } from '../editor/menus/stage.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const standIn = join(root, 'build/native/release/tests/agent/nvml');
 const hasGpus = existsSync(join(standIn, 'libnvidia-ml.so.1'));

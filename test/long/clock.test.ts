@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ensureFaketime } from '../../scripts/test/faketime.mjs';
 import { startPracticeCluster } from '../../scripts/practice/practice.mjs';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
-import { form } from './support/form.js';
-import { FaultHosts, linkRuntime } from './support/hosts.js';
+import { form } from '../cluster/support/form.js';
+import { FaultHosts, linkRuntime } from '../cluster/support/hosts.js';
 import {
   endless,
   eventsOf,
@@ -20,7 +20,7 @@ import {
   training,
   untilOver,
   untilStep,
-} from './support/runs.js';
+} from '../cluster/support/runs.js';
 
 /**
  * More than a node may be silent (15 s), disconnected (20 s), or a rank without a heartbeat

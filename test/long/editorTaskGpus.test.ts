@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/lib/paths.mjs';
-import { until } from './support/hostClient.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const standIn = join(root, 'build/native/release/tests/agent/nvml');
 const possible = existsSync(join(standIn, 'libnvidia-ml.so.1'));

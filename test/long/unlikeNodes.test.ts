@@ -6,20 +6,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ensureFaketime } from '../../../scripts/test/faketime.mjs';
-import type { CheckResult } from '../../../src/core/base/checks.js';
-import { exitCodes } from '../../../src/core/base/errors.js';
-import { nodePath } from '../../../src/core/base/nodePath.js';
-import { fixesOf } from '../../../src/core/check/fixes.js';
-import { applyFixes } from '../../../src/core/cluster/nodes/fixNodes.js';
-import { checkAllReduce } from '../../../src/core/measure/deepCheck.js';
-import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
-import type { Profile } from '../../../src/core/contracts/profileSchema.js';
-import { checkTable } from '../../../src/core/model/checkTable.js';
-import { linkRuntime } from '../../cluster/support/hosts.js';
-import { parseLines, runCli, until } from '../../support/harness.js';
-import { NamespaceCluster, pidsIn, unavailable, type NamespaceHost } from '../../support/namespaces.js';
-import { namespaceMachine, namespaceProfile } from '../support/namespaceMachine.js';
+import { ensureFaketime } from '../../scripts/test/faketime.mjs';
+import type { CheckResult } from '../../src/core/base/checks.js';
+import { exitCodes } from '../../src/core/base/errors.js';
+import { nodePath } from '../../src/core/base/nodePath.js';
+import { fixesOf } from '../../src/core/check/fixes.js';
+import { applyFixes } from '../../src/core/cluster/nodes/fixNodes.js';
+import { checkAllReduce } from '../../src/core/measure/deepCheck.js';
+import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
+import type { Profile } from '../../src/core/contracts/profileSchema.js';
+import { checkTable } from '../../src/core/model/checkTable.js';
+import { linkRuntime } from '../cluster/support/hosts.js';
+import { parseLines, runCli, until } from '../support/harness.js';
+import { NamespaceCluster, pidsIn, unavailable, type NamespaceHost } from '../support/namespaces.js';
+import { namespaceMachine, namespaceProfile } from '../sshd/support/namespaceMachine.js';
 
 /**
  * Lets the trainer of a node run for moments only, as where a CPU is held down: after each it is
