@@ -62,6 +62,17 @@ void write_samples(const TemporaryFolder& folder, int classes, int images, int w
   }
 }
 
+std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
+  int count = 0;
+  int most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const int by = std::abs(int{a[i]} - int{b[i]});
+    count += by > 0 ? 1 : 0;
+    most = std::max(most, by);
+  }
+  return {count, most};
+}
+
 std::vector<Batch> take(const Dataset& dataset, const LoaderOptions& options, int64_t first, int64_t steps) {
   const auto loader = make_loader(dataset, options);
   std::vector<Batch> batches;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/base/random.h"
@@ -31,6 +32,9 @@ Image sample_image(int width, int height, uint64_t seed);
 
 /// A folder data set of `classes` x `images` sample images.
 void write_samples(const TemporaryFolder& folder, int classes, int images, int width = 40, int height = 36);
+
+/// How many bytes differ, and by how much at most.
+std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
 
 /// All batches of `steps` steps from `first` on.
 std::vector<Batch> take(const Dataset& dataset, const LoaderOptions& options, int64_t first, int64_t steps);

@@ -39,18 +39,6 @@ std::vector<Case> recorded() {
   return cases;
 }
 
-/// How many bytes differ, and by how much at most.
-std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
-  int count = 0;
-  int most = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const int by = std::abs(int{a[i]} - int{b[i]});
-    count += by > 0 ? 1 : 0;
-    most = std::max(most, by);
-  }
-  return {count, most};
-}
-
 TEST(TorchvisionView, evaluation_sees_its_pixels) {
   const std::vector<Case> cases = recorded();
   ASSERT_GE(cases.size(), 12U);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "common/outcome.h"
+#include "trainer/cli/flags/augment_flags.h"
 #include "trainer/cli/flags/device_flags.h"
 #include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/flags/strategy_flags.h"
@@ -41,8 +42,7 @@ Verb on_all_ranks(CLI::App* command, const std::shared_ptr<Options>& o,
 }
 
 Verb add_input(CLI::App& bench) {
-  CLI::App* command = bench.add_subcommand(
-      "input", "images a second on one core: decoded, a random part resized, mirrored, normalised");
+  CLI::App* command = bench.add_subcommand("input", "images a second on one core: decoded, augmented, normalised");
   auto o = std::make_shared<BenchInputOptions>();
   command->add_option("--data", o->data, "a folder of class folders or TFRecord shards")->required();
   command->add_option("--image-size", o->image_size, "pixels a side")
@@ -51,6 +51,7 @@ Verb add_input(CLI::App& bench) {
   command->add_option("--seconds", o->seconds, "measure for so long")
       ->transform(seconds_range())
       ->capture_default_str();
+  add_augment_flags(*command, o->augment, o->random_erasing);
   command->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
   return {command, [o] {
             print(bench_input(*o));

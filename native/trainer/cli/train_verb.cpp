@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/outcome.h"
+#include "trainer/cli/flags/augment_flags.h"
 #include "trainer/cli/flags/device_flags.h"
 #include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/flags/recipe_flags.h"
@@ -47,9 +48,7 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 }
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--augment", o.augment, "random crop and flip, or none")
-      ->check(CLI::IsMember({"standard", "none"}))
-      ->capture_default_str();
+  add_augment_flags(command, o.augment, o.random_erasing);
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();

@@ -8,12 +8,14 @@ namespace trainyard {
 
 namespace {
 constexpr uint64_t kViewTag = 0x76696577ULL;
-}
+constexpr uint64_t kPixelTag = 0x706978656cULL;
+}  // namespace
 
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
     : dataset_(data),
       image_size_(options.image_size),
       augment_(options.augment),
+      random_erasing_(options.random_erasing),
       as_torchvision_(options.as_torchvision),
       seed_(options.seed),
       patience_(options.retry_seconds, options.on_retry) {
@@ -77,12 +79,20 @@ void Reader::read_view(size_t index, int64_t epoch, uint8_t* out) {
   resizer_.resize(*image, view, out);
 }
 
+void Reader::change_pixels(size_t index, int64_t epoch, uint8_t* out) {
+  const int size = state_.image_size();
+  Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kPixelTag});
+  if (state_.augment() == Augment::trivial) changer_.apply(draw_pixel_change(random), size, out);
+  if (state_.random_erasing() > 0) erase_randomly(state_.random_erasing(), size, random, out);
+}
+
 std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {
   if (state_.dataset().pixels(index, state_.image_size(), out)) return std::nullopt;
   if (auto known = state_.failure(index)) return known;
   std::string message;
   try {
     read_view(index, epoch, out);
+    change_pixels(index, epoch, out);
     return std::nullopt;
   } catch (const BadImage& error) {
     message = error.what();

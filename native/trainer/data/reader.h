@@ -14,6 +14,7 @@
 #include "trainer/data/pixels/augment.h"
 #include "trainer/data/pixels/pil_resize.h"
 #include "trainer/data/pixels/resize.h"
+#include "trainer/data/pixels/trivial_augment.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {
@@ -25,6 +26,7 @@ class ReaderState {
   const Dataset& dataset() const { return dataset_; }
   int image_size() const { return image_size_; }
   Augment augment() const { return augment_; }
+  double random_erasing() const { return random_erasing_; }
   uint64_t seed() const { return seed_; }
   bool as_torchvision() const { return as_torchvision_; }
   /// As JpegDecoder takes it.
@@ -49,6 +51,7 @@ class ReaderState {
   const Dataset& dataset_;
   int image_size_;
   Augment augment_;
+  double random_erasing_;
   bool as_torchvision_;
   uint64_t seed_;
   std::optional<ImageCache> cache_;
@@ -78,6 +81,8 @@ class Reader {
   /// Whether the device takes this file.
   bool read_on_device(std::string_view file, size_t index, int64_t epoch, uint8_t* out);
   void read_view(size_t index, int64_t epoch, uint8_t* out);
+  /// What comes after crop and flip.
+  void change_pixels(size_t index, int64_t epoch, uint8_t* out);
 
   ReaderState& state_;
   bool whole_;
@@ -85,6 +90,7 @@ class Reader {
   ImageDecoder decoder_;
   Resizer resizer_;
   PilResizer pil_resizer_;
+  PixelChanger changer_;
   Image image_;
 };
 

@@ -86,6 +86,7 @@ describe.each(['lars', 'adam'])('%s', (optimizer) => {
         '3',
       ],
       ...['--accumulate', '2', '--clip-norm', '5', '--label-smoothing', '0.1', '--lr-schedule', 'poly'],
+      ...['--augment', 'trivial', '--random-erasing', '0.25'],
     );
 
   it('goes on bit for bit after SIGKILL, and says how long gradients are', async () => {
@@ -126,6 +127,8 @@ describe('usage', () => {
     ['--early-stop', ['--early-stop', '3'], '--eval-data'],
     ['--clip-norm', ['--clip-norm', '-1'], 'from 0 to'],
     ['--optimizer', ['--optimizer', 'adamw'], 'sgd'],
+    ['--augment', ['--augment', 'randaugment'], 'trivial'],
+    ['--random-erasing', ['--random-erasing', '1.5'], 'from 0 to 1'],
   ])('%s out of place is named', async (flag, words, cure) => {
     const outcome = await runTrainer(training('usage', ...words));
     expectExit(outcome, 2);

@@ -11,7 +11,7 @@ namespace {
 constexpr int kSmall = 64;  // up to here the recipe is CIFAR's, above ImageNet's
 
 int resized_side(Augment augment, int image_size) {
-  return augment == Augment::standard ? image_size + image_size / 8 : (image_size * 256 + 112) / 224;
+  return augment != Augment::none ? image_size + image_size / 8 : (image_size * 256 + 112) / 224;
 }
 
 int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
@@ -60,16 +60,23 @@ Rect random_part(int width, int height, Random& random) {
 
 }  // namespace
 
+Augment augment_of(std::string_view name) {
+  if (name == "none") return Augment::none;
+  if (name == "standard") return Augment::standard;
+  if (name == "trivial") return Augment::trivial;
+  throw Error(Exit::usage, "--augment " + std::string(name) + " is not known. Use standard, trivial or none");
+}
+
 int shorter_side_needed(Augment augment, int image_size) {
   // A random part can be little more than a quarter of a side; twice the size keeps most parts
   // sharp.
-  if (augment == Augment::standard && image_size > kSmall) return 2 * image_size;
+  if (augment != Augment::none && image_size > kSmall) return 2 * image_size;
   return resized_side(augment, image_size);
 }
 
 View plan_view(Augment augment, int image_size, int width, int height, Random& random) {
   View view;
-  if (augment == Augment::standard && image_size > kSmall) {
+  if (augment != Augment::none && image_size > kSmall) {
     view.from = random_part(width, height, random);
     view.width = image_size;
     view.height = image_size;
@@ -78,10 +85,10 @@ View plan_view(Augment augment, int image_size, int width, int height, Random& r
     view = resize_shorter(resized_side(augment, image_size), image_size, width, height);
     const int free_x = view.width - image_size;
     const int free_y = view.height - image_size;
-    view.window.x = augment == Augment::standard ? below(random, free_x + 1) : centred(free_x);
-    view.window.y = augment == Augment::standard ? below(random, free_y + 1) : centred(free_y);
+    view.window.x = augment != Augment::none ? below(random, free_x + 1) : centred(free_x);
+    view.window.y = augment != Augment::none ? below(random, free_y + 1) : centred(free_y);
   }
-  view.flip = augment == Augment::standard && (random.next() >> 63) != 0;
+  view.flip = augment != Augment::none && (random.next() >> 63) != 0;
   return view;
 }
 

@@ -15,7 +15,8 @@ int shorter_side_needed(Augment augment, int image_size);
 /// standard, up to 64 pixels: the shorter side resized to image_size * 9/8, a random crop, mirrored
 /// half of the time (He et al. 2015, section 4.2, whose 4 pixels of padding become 4 pixels of
 /// picture). standard, above: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the
-/// time (Szegedy et al. 2015, section 6).
+/// time (Szegedy et al. 2015, section 6). trivial: as standard; what it does to the pixels comes
+/// after (trivial_augment.h).
 View plan_view(Augment augment, int image_size, int width, int height, Random& random);
 
 }  // namespace trainyard

@@ -25,6 +25,8 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
   LoaderOptions loader;
   loader.image_size = options.image_size;
   loader.batch = static_cast<int>(std::min<size_t>(kBatch, dataset->size()));
+  loader.augment = augment_of(options.augment);
+  loader.random_erasing = options.random_erasing;
   ReaderState state(*dataset, loader);
   Reader reader(state, options.whole);
   Order order(dataset->size(), loader);
@@ -56,6 +58,8 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
           {"seconds", seconds},
           {"images_per_sec", static_cast<double>(images) / seconds},
           {"image_size", options.image_size},
+          {"augment", options.augment},
+          {"random_erasing", options.random_erasing},
           {"whole", options.whole}};
 }
 

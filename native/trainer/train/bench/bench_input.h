@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-/// Images of the data set in a mixed order, decoded, a random part resized, mirrored half of the
-/// time and normalised, one after the other on this thread, in batches of 32. Returns {images,
-/// seconds, cpu_seconds (of this process), images_per_sec, image_size, whole}.
+/// Images of the data set in a mixed order, decoded, augmented and normalised, one after the other
+/// on this thread, in batches of 32. Returns {images, seconds, cpu_seconds (of this process),
+/// images_per_sec, image_size, augment, random_erasing, whole}.
 nlohmann::json bench_input(const BenchInputOptions& options);
 
 }  // namespace trainyard

@@ -113,7 +113,8 @@ class TrainRun {
     loader.rank = workers_.rank();
     loader.world = workers_.world();
     loader.seed = options_.seed;
-    loader.augment = options_.augment == "none" ? Augment::none : Augment::standard;
+    loader.augment = augment_of(options_.augment);
+    loader.random_erasing = options_.random_erasing;
     loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
     loader.make_device_jpeg = jpeg_decoder_maker(options_.jpeg_decoder, own_cuda_device(workers_.local_rank()));

@@ -44,6 +44,7 @@ struct TrainOptions {
   std::string resume = "auto";
   std::string init_weights;
   std::string augment = "standard";
+  double random_erasing = 0;
   std::string cache = "none";
   std::string jpeg_decoder = "cpu";
   int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
@@ -88,6 +89,8 @@ struct BenchInputOptions {
   std::string data;
   int image_size = 224;
   double seconds = 3;
+  std::string augment = "standard";
+  double random_erasing = 0;
   bool whole = false;  ///< decode every image whole, as if it were kept
 };
 

@@ -97,6 +97,7 @@ void check_options(const TrainOptions& options) {
   require(!options.memory_growth || options.device == "cuda",
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device, .cache = options.cache});
+  require(options.random_erasing >= 0 && options.random_erasing <= 1, "--random-erasing must be in [0, 1]");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");

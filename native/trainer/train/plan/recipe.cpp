@@ -23,6 +23,7 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
   const OptimizerOptions& optimizer = options.optimizer;
   nlohmann::json recipe = {
       {"augment", options.augment},
+      {"random_erasing", options.random_erasing},
       {"accumulate", options.accumulate},
       {"label_smoothing", options.label_smoothing},
       {"clip_norm", options.clip_norm},
