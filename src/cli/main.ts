@@ -1,6 +1,6 @@
 // The command line's root: finds the verb, runs it, and turns what went wrong into one line and an
 // exit code.
-import { Cancelled, exitCodes, oneLine, UserError } from '../core/base/errors.js';
+import { Cancelled, exitCodes, oneLine, systemCode, UserError } from '../core/base/errors.js';
 import { agentErrors } from '../core/contracts/agentApi.js';
 import { AgentError } from '../core/agent/agentClient.js';
 import { version } from '../../package.json';
@@ -46,16 +46,27 @@ async function main(argv: readonly string[], output: Output): Promise<number> {
   const verb = findVerb(first);
   const rest = argv.filter((_, index) => index !== argv.indexOf(first));
   const parsed = parsedVerb(verb, rest);
+  if (!(parsed instanceof UnknownFlag) && parsed.has('help')) return help(verbHelp(verb));
   const json = !(parsed instanceof UnknownFlag) && parsed.has('json');
-  const context = new Context(output, json, process.cwd(), __dirname, process.env, stderrLogger());
+  const context = new Context(output, json, currentFolder(), __dirname, process.env, stderrLogger());
   try {
     if (parsed instanceof UnknownFlag) {
       throw await placedFlag(parsed, verb, rest, (words) => context.trainerHere.runTrainerIfThere(words));
     }
-    if (parsed.has('help')) return help(verbHelp(verb));
     return await verb.run(context, parsed);
   } finally {
     context.dispose();
+  }
+}
+
+/** UserError (usage) where it was deleted since the shell went there. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    const hint = 'Change to another one (cd), and give the command again';
+    throw new UserError('usage', 'the current folder no longer exists', hint, { cause: error });
   }
 }
 
