@@ -67,6 +67,8 @@ export function remedyText(remedy: Remedy): string {
       return `Use --nodes ${remedy.nodes} or fewer, or add hosts to the profile`;
     case 'freeHead':
       return 'Free one, or make another host the head of the profile';
+    case 'otherHosts':
+      return `Name hosts that are there, for example: --hosts ${remedy.hosts.join(',')}`;
     case 'shareWorkdir':
       return remedy.leftOut === true
         ? `Name ${remedy.host} in --hosts too, or a workdir in profile ${remedy.profile} that all nodes see`

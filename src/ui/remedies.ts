@@ -191,6 +191,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: 'Free one, or make another host the "head" of the profile',
         button: openProfile(remedy, 'head'),
       };
+    case 'otherHosts':
+      return { text: `Choose hosts that are there in the form, for example ${remedy.hosts.join(',')}` };
     case 'shareWorkdir':
       return {
         text:

@@ -1,10 +1,43 @@
 import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
 import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
-import { requestOf } from '../../core/plan/request/request.js';
+import type { RunEntry } from '../../core/contracts/agentApi.js';
+import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import { assertHostsLeft, hostListOf } from '../../core/plan/request/hostWish.js';
+import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
+import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 import { stayWith } from './run.js';
+
+/**
+ * What the earlier run asked for, and in place of it what stands on the command line. UserError
+ * (usage), also where the profile has lost hosts of that run and no others are named.
+ */
+export function typedFrom(
+  entry: Pick<RunEntry, 'id' | 'run' | 'dir'>,
+  checkpoint: Pick<Checkpoint, 'path'>,
+  { profile, cwd }: Pick<TypedRun, 'profile' | 'cwd'>,
+  args: Args,
+): TypedRun {
+  const typed = runFromCheckpoint(entry, checkpoint, profile, args.rest);
+  const name = args.value('name');
+  const hosts = args.value('hosts');
+  if (hosts === undefined) assertHostsLeft(profile, typed.hosts);
+  else {
+    delete typed.nodes;
+    delete typed.ranks;
+    typed.hosts = hostListOf(hosts, '--hosts');
+  }
+  return {
+    ...typed,
+    ...wishesOf(args, typed),
+    cwd,
+    wait: args.has('wait'),
+    tensorboard: typed.tensorboard === true || args.has('tensorboard'),
+    ...(name === undefined ? {} : { name }),
+  };
+}
 
 export const runFrom: Verb = {
   verb: 'run-from',
@@ -13,6 +46,11 @@ export const runFrom: Verb = {
   flags: [
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    {
+      name: 'hosts',
+      value: 'A,B',
+      help: "every slot of these of a cluster's hosts, in place of the nodes and ranks of RUN",
+    },
     ...wishFlags,
     ...exportFlags,
     { name: 'name', value: 'LABEL', help: "part of the run's name; by default the model" },
@@ -39,16 +77,7 @@ export const runFrom: Verb = {
     const entry = await context.resolveRun(args);
     const profile = context.currentProfile;
     const checkpoint = await chooseCheckpoint(await context.node.client(), entry, choice);
-    const typed = runFromCheckpoint(entry, checkpoint, profile, args.rest);
-    const name = args.value('name');
-    const request = requestOf({
-      ...typed,
-      ...wishesOf(args, typed),
-      cwd: context.cwd,
-      wait: args.has('wait'),
-      tensorboard: typed.tensorboard === true || args.has('tensorboard'),
-      ...(name === undefined ? {} : { name }),
-    });
+    const request = requestOf(typedFrom(entry, checkpoint, { profile, cwd: context.cwd }, args));
     const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await context.machine.start(request, progress)),

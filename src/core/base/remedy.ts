@@ -59,6 +59,8 @@ export type Remedy =
   | { kind: 'fewerRanks'; profile: string; ranks: number; words: readonly string[]; moreSlots: boolean }
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
+  /** Hosts that an earlier run named are lost. `hosts`: some that are there. */
+  | { kind: 'otherHosts'; hosts: readonly string[] }
   /**
    * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`:
    * it could have some, and is none of the hosts that were named.

@@ -20,6 +20,7 @@ import { FormData } from './formData.js';
 import { HoldingOut, holdOutCommand, validationOf, type HoldOut } from './formValidation.js';
 import { FormOffers } from './formOffers.js';
 import { slurmFields } from './formSlurm.js';
+import { withoutLostHosts } from './lostHosts.js';
 import {
   batchOf,
   budgetOf,
@@ -50,6 +51,8 @@ export class FormSession implements Disposable {
     if (!this.store.isDisposed) this.changes.fire('view');
   };
   private form: RunFormValues;
+  /** It began like another run. */
+  private readonly isLike: boolean;
   private sessions: readonly ClusterSession[] = [];
   private machine: Machine | undefined;
   private figures: ClusterFigures | undefined;
@@ -86,6 +89,7 @@ export class FormSession implements Disposable {
     const usual = services.setting('trainyard.defaultProfile') || 'local';
     const draft = services.context.workspaceState.get<RunFormValues>(draftKey);
     const blank = emptyForm(typeof from === 'string' ? from : usual);
+    this.isLike = typeof from === 'object';
     if (typeof from === 'object') this.form = formOf(from);
     else if (draft === undefined) this.form = blank;
     else this.form = { ...blank, ...draft, ...(from === undefined ? {} : { profile: from }) };
@@ -111,6 +115,7 @@ export class FormSession implements Disposable {
     if (!this.session && this.sessions[0]) {
       this.form = { ...this.form, profile: this.sessions[0].profile.name };
     }
+    if (this.isLike) this.leaveLostHosts();
     this.changes.fire('values');
     this.lookAnew();
   }
@@ -137,11 +142,15 @@ export class FormSession implements Disposable {
   load(source: string): void {
     const found = this.sources().find(({ value }) => value === source);
     if (!found) return;
-    this.replace(formOf(found.run()));
+    this.fill(found.run());
   }
 
   fill(from: FormStart): void {
-    this.replace(typeof from === 'string' ? { ...this.form, profile: from } : formOf(from));
+    if (typeof from === 'string') this.replace({ ...this.form, profile: from });
+    else {
+      this.replace(formOf(from));
+      this.leaveLostHosts();
+    }
   }
 
   /** New values, which the page does not have. */
@@ -297,6 +306,13 @@ export class FormSession implements Disposable {
   dispose(): void {
     this.store.dispose();
     this.changes.dispose();
+  }
+
+  private leaveLostHosts(): void {
+    const left = this.session && withoutLostHosts(this.form, this.session.profile);
+    if (!left) return;
+    this.replace(left.values);
+    this.say(left.said, true);
   }
 
   private watchData(): void {

@@ -62,6 +62,7 @@ const byKind: ByKind = {
     { kind: 'fewerRanks', profile, ranks: 1, words, moreSlots: false },
   ],
   fewerNodes: [{ kind: 'fewerNodes', profile, nodes: 2 }],
+  otherHosts: [{ kind: 'otherHosts', hosts: ['gpu1', 'gpu3'] }],
   freeHead: [{ kind: 'freeHead', profile }],
   shareWorkdir: [
     { kind: 'shareWorkdir', profile, host },

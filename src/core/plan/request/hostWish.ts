@@ -70,22 +70,55 @@ export function wishedHosts({ profile, hosts, nodes }: HostWish): readonly strin
 export const keptHosts = ({ kind }: Profile, hosts: readonly string[] | undefined): typeof hosts =>
   kind === 'ssh' ? hosts : undefined;
 
+/** That a profile has lost hosts which an earlier run named. */
+interface LostHosts {
+  /** Which ones, and which hosts there are; without the full stop. */
+  what: string;
+  /** Those of the run that still take ranks. */
+  left: readonly string[];
+  /** Hosts that take ranks: `left`, or others where none is. */
+  instead: readonly string[];
+}
+
+/** Undefined where all of them still take ranks, and where the profile is of another kind by now. */
+export function lostHosts(profile: Profile, asked: readonly string[] | undefined): LostHosts | undefined {
+  const { name, hosts = [] } = profile;
+  const kept = keptHosts(profile, asked) ?? [];
+  const there = hosts.filter(hasRanks).map(({ host }) => host);
+  const left = kept.filter((each) => there.includes(each));
+  if (left.length === kept.length) return undefined;
+  const gone = kept.filter((each) => !hosts.some(({ host }) => host === each));
+  const idle = kept.filter((each) => !left.includes(each) && !gone.includes(each));
+  const lost = [
+    ...said(gone, `is no longer a host of profile ${name}`, `are no longer hosts of profile ${name}`),
+    ...said(idle, `takes no rank in profile ${name} any more`, `take no rank in profile ${name} any more`),
+  ];
+  const what = `${lost.join(', and ')}; ranks may be on ${there.join(', ')}`;
+  return { what, left, instead: left.length > 0 ? left : there.slice(0, kept.length) };
+}
+
+const said = (names: readonly string[], ofOne: string, ofMore: string): string[] =>
+  names.length === 0 ? [] : [`${names.join(', ')} ${names.length === 1 ? ofOne : ofMore}`];
+
+/** UserError (usage) for a new run on the hosts that an earlier one named, where some are lost. */
+export function assertHostsLeft(profile: Profile, asked: readonly string[] | undefined): void {
+  const lost = lostHosts(profile, asked);
+  if (lost) throw new UserError('usage', lost.what, { kind: 'otherHosts', hosts: lost.instead });
+}
+
 /**
- * The same, for a run that goes on in its folder. UserError (usage) where the profile does not have
- * them any more; it says how the run goes on with others.
+ * The hosts of a run that goes on in its folder. UserError (usage) where the profile has lost some;
+ * it says how the run goes on with others.
  */
 export function resumedHosts(
   profile: Profile,
   asked: readonly string[] | undefined,
   dir: NodePath,
 ): readonly string[] | undefined {
-  try {
-    return wishedHosts({ profile, hosts: keptHosts(profile, asked) });
-  } catch (error) {
-    if (!(error instanceof UserError) || typeof error.hint !== 'string') throw error;
-    const more = `To go on without it, start the run's command with the run folder ${dir}, and name other hosts`;
-    throw new UserError(error.code, error.what, `${error.hint}. ${more}`, { cause: error });
-  }
+  const lost = lostHosts(profile, asked);
+  if (!lost) return keptHosts(profile, asked);
+  const hint = `To go on with others, name them when you start the run's command with the run folder ${dir}`;
+  throw new UserError('usage', lost.what, hint);
 }
 
 /** UserError (usage) where one process was asked for on several hosts. */

@@ -3,10 +3,15 @@ import * as vscode from 'vscode';
 import type { AskArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { joinWords } from '../../../core/plan/request/argv.js';
-import { recentRuns } from '../../recentRuns.js';
+import { assertHostsLeft } from '../../../core/plan/request/hostWish.js';
+import { recentRuns, type RecentRun } from '../../recentRuns.js';
+import { errorWords } from '../../remedies.js';
+import { showError } from '../showError.js';
 import type { Ui } from '../ui.js';
 import { newRunLike } from './newRun.js';
 import { startRun } from './startRun.js';
+
+const change = 'Change…';
 
 /**
  * The same command line on the same profile as the last time. Keys that are pressed by mistake must
@@ -17,15 +22,28 @@ export async function runAgain(ui: Ui, how?: AskArgument): Promise<void> {
   if (!last) throw new UserError('usage', 'nothing was run yet', { kind: 'startRun' });
   // A button of a view gives an argument of its own.
   if (how?.ask !== true) {
-    await startRun(ui, last);
+    await startAgain(ui, last);
     return;
   }
   const answer = await vscode.window.showInformationMessage(
     `Run again on ${last.profile}?`,
     { modal: true, detail: joinWords(last.words) },
     'Start',
-    'Change…',
+    change,
   );
-  if (answer === 'Start') await startRun(ui, last);
-  if (answer === 'Change…') await newRunLike(ui, last);
+  if (answer === 'Start') await startAgain(ui, last);
+  if (answer === change) await newRunLike(ui, last);
+}
+
+/** Where the profile has lost hosts of the run, nothing starts, and the form is offered. */
+async function startAgain(ui: Ui, last: RecentRun): Promise<void> {
+  const { profile } = await (await ui.services.backend()).session(last.profile);
+  try {
+    assertHostsLeft(profile, last.hosts);
+  } catch (error) {
+    ui.services.logger.log('error', errorWords(error));
+    if (await showError(ui, error, change)) await newRunLike(ui, last);
+    return;
+  }
+  await startRun(ui, last);
 }

@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../../../../src/cli/args.js';
+import { errorWords } from '../../../../src/cli/remedies.js';
 import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { runFrom, typedFrom } from '../../../../src/cli/verbs/runFrom.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import { runFromCheckpoint } from '../../../../src/core/checkpoints/begin.js';
-import { runFileSchema } from '../../../../src/core/contracts/runSchema.js';
+import { runFileSchema, type RunFile } from '../../../../src/core/contracts/runSchema.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { placeRun, type PlacedRun } from '../../../../src/core/plan/device.js';
 import { checkForm } from '../../../../src/core/plan/form/runFormCheck.js';
-import { emptyForm } from '../../../../src/core/plan/form/runForm.js';
+import { emptyForm, formOf } from '../../../../src/core/plan/form/runForm.js';
 import {
   noGpusFor,
   placeRanks,
   type NodeOffer,
   type Placement,
 } from '../../../../src/core/plan/placement.js';
+import type { AskedRun } from '../../../../src/core/plan/request/commandLine.js';
 import { keptHosts, resumedHosts } from '../../../../src/core/plan/request/hostWish.js';
 import {
   requestOf,
@@ -23,6 +26,7 @@ import {
   type TypedRun,
 } from '../../../../src/core/plan/request/request.js';
 import { planRun } from '../../../../src/core/plan/spec.js';
+import { withoutLostHosts } from '../../../../src/ui/form/lostHosts.js';
 
 const names = ['gpu1', 'gpu2', 'gpu3'];
 const lab: Profile = { name: 'lab', kind: 'ssh', hosts: names.map((host) => ({ host, slots: 2 })) };
@@ -128,10 +132,76 @@ describe('the hosts of an earlier run', () => {
   });
 
   it('are refused where the profile has lost one, with how to go on', () => {
+    const what = 'gpu9 is no longer a host of profile lab; ranks may be on gpu1, gpu2, gpu3';
     const hint =
-      "Did you mean gpu1? Its hosts are gpu1, gpu2, gpu3. To go on without it, start the run's command with the run folder /runs/x, and name other hosts";
-    const expected = { code: 'usage', what: 'gpu9 is no host of profile lab', hint };
+      "To go on with others, name them when you start the run's command with the run folder /runs/x";
+    const expected = { code: 'usage', what, hint };
     expect(() => resumedHosts(lab, ['gpu1', 'gpu9'], dir)).toThrow(expect.objectContaining(expected));
+  });
+});
+
+describe('a new run like one whose hosts the profile has lost', () => {
+  const path = 'checkpoints/step-00000060';
+  const record = {
+    ...{ program: 'trainer', argv: train, ranks: 4, tensorboard: false, evaluator: null },
+    ...{ paths: { trainer: '/n/trainer' }, hostsAsked: ['gpu1', 'gpu9'] },
+  };
+  const entry = { id: 'x', dir: nodePath('/runs/x'), run: record as unknown as RunFile };
+  /** As `trainyard run-from` reads it. */
+  const from = (profile: Profile, ...words: string[]): TypedRun =>
+    typedFrom(entry, { path }, { profile, cwd: '/' }, parseVerb(runFrom, ['x', ...words]));
+  const refusal = (profile: Profile): string => {
+    try {
+      from(profile);
+    } catch (error) {
+      return errorWords(error);
+    }
+    return 'none';
+  };
+  const only = (...hosts: NonNullable<Profile['hosts']>): Profile => ({ ...lab, hosts });
+
+  it('says which are lost, which are there and what to do', () => {
+    expect(refusal(lab)).toBe(
+      'gpu9 is no longer a host of profile lab; ranks may be on gpu1, gpu2, gpu3. Name hosts that are there, for example: --hosts gpu1.',
+    );
+    expect(refusal(only({ host: 'a', slots: 0 }, { host: 'b' }, { host: 'c' }, { host: 'd' }))).toBe(
+      'gpu1, gpu9 are no longer hosts of profile lab; ranks may be on b, c, d. Name hosts that are there, for example: --hosts b,c.',
+    );
+    expect(refusal(only({ host: 'gpu1', slots: 0 }, { host: 'gpu2' }))).toBe(
+      'gpu9 is no longer a host of profile lab, and gpu1 takes no rank in profile lab any more; ranks may be on gpu2. Name hosts that are there, for example: --hosts gpu2.',
+    );
+    expect(refusal(only({ host: 'gpu9' }, { host: 'gpu1' }))).toBe('none');
+    expect(refusal({ ...lab, kind: 'slurm' })).toBe('none');
+  });
+
+  it('takes all slots of those that are named instead', () => {
+    const typed = from(lab, '--hosts', 'gpu1,gpu2');
+    expect(slotsOf(placeRanks(requestOf(typed), 'cpu', offers()))).toEqual({ gpu1: 2, gpu2: 2 });
+    expect(slotsOf(placeRanks(requestOf(from(lab, '--hosts=gpu3')), 'cpu', offers()))).toEqual({
+      gpu1: 0,
+      gpu3: 2,
+    });
+    expect(from(only({ host: 'gpu9' }, { host: 'gpu1' }))).toMatchObject({
+      ranks: 4,
+      hosts: ['gpu1', 'gpu9'],
+    });
+  });
+
+  it('is filled in the form with those that are left', () => {
+    const like = { profile: 'lab', words: train, ranks: 4, hosts: ['gpu1', 'gpu9'] };
+    const filled = (more: Partial<AskedRun> = {}, profile = lab): object | undefined => {
+      const found = withoutLostHosts(formOf({ ...like, ...more }), profile);
+      return found && { hosts: found.values.hosts, ranks: found.values.ranks, said: found.said };
+    };
+    const what = 'gpu9 is no longer a host of profile lab; ranks may be on gpu1, gpu2, gpu3.';
+    const said = `${what} Choose other hosts, or start on gpu1.`;
+    expect(filled()).toEqual({ hosts: 'gpu1', ranks: '', said });
+    expect(filled({ words: ['mpirun', 'a'] })).toEqual({ hosts: 'gpu1', ranks: '4', said });
+    const none = { hosts: 'gpu9', ranks: '4', said: `${what} Choose other hosts.` };
+    expect(filled({ hosts: ['gpu9'] })).toEqual(none);
+    expect(filled({ hosts: ['gpu1', 'gpu3'] })).toBeUndefined();
+    expect(filled({ hosts: [] })).toBeUndefined();
+    expect(filled({}, { ...lab, kind: 'local' })).toBeUndefined();
   });
 });
 

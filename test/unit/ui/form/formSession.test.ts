@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nullLogger } from '../../../../src/core/base/log.js';
 import { pathOfThisNode, type NodePath } from '../../../../src/core/base/nodePath.js';
 import { LocalMachine } from '../../../../src/core/cluster/localMachine.js';
@@ -12,6 +12,7 @@ import { offeredFlags, type TrainerFlag } from '../../../../src/core/plan/reques
 import { ProfileStore } from '../../../../src/core/profiles/store.js';
 import type { Backend } from '../../../../src/ui/backend.js';
 import { FormSession } from '../../../../src/ui/form/formSession.js';
+import type { FormStart } from '../../../../src/ui/form/runForms.js';
 import type { Services } from '../../../../src/ui/services.js';
 import type { FormView } from '../../../../src/webview/formProtocol.js';
 
@@ -40,13 +41,8 @@ class Here extends LocalMachine {
   }
 }
 
-/** Each profile's machine is this one: what counts here is which of them the form holds. */
-beforeEach(async (test) => {
-  store = new ProfileStore(mkdtempSync(join(home, 'profiles-')));
-  clusters = new Clusters(
-    () => store,
-    () => new Here({ bundleDir }),
-  );
+/** It ends with the test. */
+function opened(from: FormStart | undefined): FormSession {
   const nothing = { dispose: () => undefined };
   const services = {
     setting: () => '',
@@ -57,9 +53,22 @@ beforeEach(async (test) => {
     },
   };
   const backend = { clusters, monitor: { all: [], onChange: () => nothing } };
-  form = new FormSession(services as unknown as Services, backend as unknown as Backend, undefined);
+  const made = new FormSession(services as unknown as Services, backend as unknown as Backend, from);
+  onTestFinished(() => {
+    made.dispose();
+  });
+  return made;
+}
+
+/** Each profile's machine is this one: what counts here is which of them the form holds. */
+beforeEach(async (test) => {
+  store = new ProfileStore(mkdtempSync(join(home, 'profiles-')));
+  clusters = new Clusters(
+    () => store,
+    () => new Here({ bundleDir }),
+  );
+  form = opened(undefined);
   test.onTestFinished(() => {
-    form.dispose();
     clusters.dispose();
   });
   await form.begin();
@@ -93,6 +102,25 @@ describe.skipIf(!isBuilt)('the form of a new run, while it is open', () => {
     await seen(({ connection }) => connection).toBe('connected');
     expect(form.values).toMatchObject({ profile: 'lab1', data: '/images' });
     await seen(({ options }) => options.find(({ flag }) => flag === '--epochs')?.help).not.toBe('');
+  });
+
+  it('says which hosts of an earlier run are lost, and keeps the others', async () => {
+    await store.save(lab);
+    clusters.profilesChanged();
+    await seen(names).toEqual(['local', 'lab1']);
+    const like = { profile: 'lab1', words: ['train', '--data', '/images'], ranks: 2 };
+    form.fill({ ...like, hosts: ['127.0.0.9', '127.0.0.1'] });
+    const another = opened({ ...like, hosts: ['127.0.0.9', '127.0.0.1'] });
+    await another.begin();
+    for (const each of [form, another]) {
+      expect(each.values).toMatchObject({ hosts: '127.0.0.1', ranks: '', data: '/images' });
+      const { said, saidIsError, problems } = await each.view();
+      expect([said, saidIsError, problems['hosts']]).toEqual([
+        '127.0.0.9 is no longer a host of profile lab1; ranks may be on 127.0.0.1. Choose other hosts, or start on 127.0.0.1.',
+        true,
+        undefined,
+      ]);
+    }
   });
 
   it('looks through the new connection after the old one ended', async () => {
