@@ -35,6 +35,7 @@ interface Listing {
 }
 
 export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Disposable {
+  readonly isDrawnTogether = true;
   private readonly store = new DisposableStore();
   private readonly rows: TreeRows<CheckpointTreeNode>;
   private readonly view: vscode.TreeView<CheckpointTreeNode>;
@@ -82,7 +83,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
     await this.refresh();
   }
 
-  getTreeItem(node: CheckpointTreeNode): vscode.TreeItem {
+  getTreeItem(node: CheckpointTreeNode, now = Date.now()): vscode.TreeItem {
     if (node.kind === 'risk') {
       return treeItem('risk', {
         label: riskLabel,
@@ -92,11 +93,11 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
         contextValue: contextValues.risk,
       });
     }
-    return treeItem(`${node.dir}/${node.path}`, this.describe(node, node.checkpoint));
+    return treeItem(`${node.dir}/${node.path}`, this.describe(node, node.checkpoint, now));
   }
 
   /** What a checkpoint of a run that is listed is called, and how good it is. */
-  describe({ dir }: Pick<RunArgument, 'dir'>, checkpoint: Checkpoint): ItemText {
+  describe({ dir }: Pick<RunArgument, 'dir'>, checkpoint: Checkpoint, now = Date.now()): ItemText {
     const overview = this.backend?.monitor.all.find(({ run }) => run.entry.dir === dir)?.run;
     const { listing } = this;
     const marks = {
@@ -106,7 +107,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
       latest: listing?.run.dir === dir && listing.checkpoints.at(-1)?.step === checkpoint.step,
       alone: listing?.run.dir === dir && listing.checkpoints.filter(({ valid }) => valid).length === 1,
     };
-    return describeCheckpoint(checkpoint, marks, Date.now() / 1000);
+    return describeCheckpoint(checkpoint, marks, now / 1000);
   }
 
   getChildren(node?: CheckpointTreeNode): CheckpointTreeNode[] {

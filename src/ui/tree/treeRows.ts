@@ -11,7 +11,10 @@ import { readingTime, type Reading } from './reading.js';
 /** A tree as it is now. Every item has an id that no other one has. */
 export interface TreeSource<T> {
   getChildren(node?: T): T[];
-  getTreeItem(node: T): vscode.TreeItem;
+  /** `now`: by `Date.now()`, from which it counts ages. */
+  getTreeItem(node: T, now: number): vscode.TreeItem;
+  /** Its rows are drawn by one and the same moment, so that no two ages contradict each other. */
+  readonly isDrawnTogether?: boolean;
 }
 
 /** What of a row the editor shows. */
@@ -66,6 +69,8 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   private later: NodeJS.Timeout | undefined;
   /** When the next row that waits is due, by `Date.now()`; Infinity while none waits. */
   private due = Infinity;
+  /** By `Date.now()`: by which the rows are drawn. */
+  private moment = Date.now();
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -81,6 +86,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   }
 
   getChildren(node?: T): T[] {
+    if (!node) this.moment = Date.now(); // all rows are drawn
     const parent = node && this.rowOf.get(node);
     const rows = this.source.getChildren(node).map((each) => this.rowFor(each, parent));
     const ids = rows.map(({ id }) => id);
@@ -91,7 +97,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   }
 
   getTreeItem(node: T): vscode.TreeItem {
-    const item = this.source.getTreeItem(node);
+    const item = this.source.getTreeItem(node, this.moment);
     const row = this.rowOf.get(node);
     if (row) {
       row.shown = shownOf(item);
@@ -104,7 +110,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   }
 
   resolveTreeItem(item: vscode.TreeItem, node: T): vscode.TreeItem {
-    const { tooltip } = this.source.getTreeItem(node);
+    const { tooltip } = this.source.getTreeItem(node, this.moment);
     const row = this.rowOf.get(node);
     if (row) {
       row.tooltip = tooltip;
@@ -118,7 +124,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   /** What the row says, its tooltip included; undefined for what is no row of this tree. */
   textOf(row: object): string | undefined {
     if (!this.rowOf.has(row as T)) return undefined;
-    const { label, description, tooltip } = this.source.getTreeItem(row as T);
+    const { label, description, tooltip } = this.source.getTreeItem(row as T, this.moment);
     const words = [typeof label === 'string' ? label : label?.label, description];
     const first = words.filter((word) => typeof word === 'string' && word !== '').join(': ');
     const rest = typeof tooltip === 'string' && tooltip !== first ? tooltip : '';
@@ -135,14 +141,14 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
     if (!this.roots) return; // the editor has not asked yet
     clearTimeout(this.later);
     this.due = Infinity;
-    const asked = new Map<Row<T>, number>();
-    for (const row of this.rows.values()) {
-      for (const each of lineOf(row)) asked.set(each, Math.max(asked.get(each) ?? 0, row.askedAt));
-    }
+    const asked = this.tooltipsAsked();
     const changed: T[] = [];
     if (!this.compareChildren(undefined, this.roots, asked, changed)) {
       this.changes.fire(undefined);
-    } else if (changed.length > 0) this.changes.fire(changed);
+    } else if (changed.length > 0) {
+      if (this.source.isDrawnTogether === true) this.takeAlong(changed);
+      this.changes.fire(changed);
+    }
     if (this.due === Infinity) return;
     this.later = setTimeout(() => {
       this.update();
@@ -151,7 +157,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
 
   /**
    * False where there are other rows than before. Rows of which the editor is to be told join
-   * `changed`. `asked`: when the newest tooltip of a row, or of one below it, was asked for.
+   * `changed`. `asked`: as `tooltipsAsked`.
    */
   private compareChildren(
     parent: Row<T> | undefined,
@@ -173,10 +179,37 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
     return true;
   }
 
+  /** When the newest tooltip of a row, or of one that is drawn with it, was asked for. */
+  private tooltipsAsked(): Map<Row<T>, number> {
+    const rows = [...this.rows.values()];
+    if (this.source.isDrawnTogether === true) {
+      const newest = rows.reduce((latest, { askedAt }) => Math.max(latest, askedAt), 0);
+      return new Map(rows.map((row) => [row, newest]));
+    }
+    const asked = new Map<Row<T>, number>();
+    for (const row of rows) {
+      for (const each of lineOf(row)) asked.set(each, Math.max(asked.get(each) ?? 0, row.askedAt));
+    }
+    return asked;
+  }
+
+  /** All others that would read differently join the rows that are drawn now. */
+  private takeAlong(changed: T[]): void {
+    this.moment = Date.now();
+    const due = new Set(changed);
+    for (const row of this.rows.values()) {
+      if (!row.shown || due.has(row.node)) continue;
+      const { state, description } = shownOf(this.source.getTreeItem(row.node, this.moment));
+      if (state === row.shown.state && description === row.shown.description) continue;
+      row.changedAt = row.drawnAt = this.moment;
+      changed.push(row.node);
+    }
+  }
+
   /** A row that is drawn anew takes those below it along, so it waits for their tooltips too. */
   private isOther(row: Row<T>, askedAt: number): boolean {
     if (!row.shown) return false;
-    const item = this.source.getTreeItem(row.node);
+    const item = this.source.getTreeItem(row.node, Date.now());
     const { state, description } = shownOf(item);
     if (state !== row.shown.state) return true;
     const difference = differenceOf(row.shown.description, description);
@@ -218,7 +251,7 @@ export class TreeRows<T extends object> implements vscode.TreeDataProvider<T>, D
   }
 
   private idOf(node: T): string {
-    return this.source.getTreeItem(node).id ?? '';
+    return this.source.getTreeItem(node, this.moment).id ?? '';
   }
 }
 
