@@ -80,7 +80,7 @@ interface LostHosts {
   instead: readonly string[];
 }
 
-/** Undefined where all of them still take ranks, and where the profile is of another kind by now. */
+/** Undefined where all of them still take ranks, and where the profile is of another kind. */
 export function lostHosts(profile: Profile, asked: readonly string[] | undefined): LostHosts | undefined {
   const { name, hosts = [] } = profile;
   const kept = keptHosts(profile, asked) ?? [];
