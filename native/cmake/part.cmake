@@ -39,6 +39,11 @@ function(trainyard_test name)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
+# trainyard_fixtures(SOURCES …): these sources of a test find tests/fixtures as TRAINYARD_FIXTURES.
+function(trainyard_fixtures)
+  trainyard_define("TRAINYARD_FIXTURES=\"${PROJECT_SOURCE_DIR}/tests/fixtures\"" ${ARGN})
+endfunction()
+
 # trainyard_define(DEFINITION SOURCES …): for these sources alone, since a definition with a path of
 # this clone keeps an object from being shared with other clones.
 function(trainyard_define definition)

@@ -1,11 +1,14 @@
-"""Records what torchvision's TrivialAugmentWide makes of images, for native/tests/data/trivial_augment_test.cpp.
+"""Records what torchvision's TrivialAugmentWide makes of images.
+
+native/tests/data/trivial_augment_test.cpp reads them.
 
 A development tool, not part of the product. Needs Pillow 10 or newer (recorded with 13.0):
     python scripts/oracle/trivial_augment.py [--fixtures native/tests/fixtures]
 
-Reads two pictures of views/ and writes pixel_ops/cases.txt, a line "OPERATION MAGNITUDE" each, and for each picture
-one PNG of the same name: the results of all cases, one below the other. The operations are Pillow's own, called as
-torchvision 0.26 calls them for PIL images (transforms/autoaugment.py, _apply_op, with interpolation BILINEAR).
+Reads two pictures of views/. Writes pixel_ops/cases.txt, a line "OPERATION MAGNITUDE" each. For
+each picture it writes a PNG of the same name: the results of all cases, one below the other. The
+operations are Pillow's own. They are called as torchvision 0.26 calls them for PIL images
+(transforms/autoaugment.py, _apply_op, with interpolation BILINEAR).
 """
 import argparse
 import math
@@ -33,7 +36,7 @@ CASES = [
 
 
 def inverse_affine(center, translate, shear):
-    """_get_inverse_affine_matrix of transforms/functional.py, angle 0 and scale 1; shear in degrees."""
+    """_get_inverse_affine_matrix of transforms/functional.py, for angle 0 and scale 1; degrees."""
     sx, sy = math.radians(shear[0]), math.radians(shear[1])
     (cx, cy), (tx, ty) = center, translate
     a = math.cos(-sy) / math.cos(sy)

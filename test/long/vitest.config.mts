@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-// What takes a minute or more by itself, and is not part of CI. Each file loads the machine, compares
-// rates or writes dist, so one file at a time.
+// What takes a minute or more by itself. It is not part of CI. Each file loads the machine,
+// compares rates or writes dist, so one file runs at a time.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],

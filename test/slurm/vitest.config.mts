@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// A real Slurm each, two at a time: jobs mostly wait. Ports, folders and processes are of their own.
+// Two files at a time, since jobs mostly wait. Each file has a real Slurm of its own.
 export default defineConfig({
   test: {
     globalSetup: ['test/support/ownHome.ts'],

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "trainer/data/images/jpeg.h"
@@ -60,6 +61,11 @@ void write_samples(const TemporaryFolder& folder, int classes, int images, int w
                    encode_jpeg(sample_image(width, height, seed), 90));
     }
   }
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {

@@ -1,6 +1,7 @@
 // What the data tests share: a folder of their own, and images to put into it.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ Image sample_image(int width, int height, uint64_t seed);
 
 /// A folder data set of `classes` x `images` sample images.
 void write_samples(const TemporaryFolder& folder, int classes, int images, int width = 40, int height = 36);
+
+/// The whole file.
+std::string bytes_of(const std::filesystem::path& path);
 
 /// How many bytes differ, and by how much at most.
 std::pair<int, int> difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -24,10 +23,8 @@ const std::vector<std::string> names = {"identity",  "shear_x",    "shear_y",   
                                         "posterize", "solarize",   "auto_contrast", "equalize"};
 
 Image picture(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   Image image;
-  decode_png(bytes, image);
+  decode_png(bytes_of(path), image);
   return image;
 }
 
@@ -133,8 +130,7 @@ std::vector<uint8_t> seen(const Dataset& data, Augment augment, double erasing, 
 
 TEST(TrivialAugment, IsAFunctionOfSeedEpochAndImage) {
   const TemporaryFolder folder;
-  std::ifstream file(fs::path(TRAINYARD_FIXTURES) / "views/photo.jpg", std::ios::binary);
-  const std::string photo{std::istreambuf_iterator<char>(file), {}};
+  const std::string photo = bytes_of(fs::path(TRAINYARD_FIXTURES) / "views/photo.jpg");
   for (int i = 0; i < 6; ++i) folder.write("a/" + std::to_string(i) + ".jpg", photo);
   const auto data = open_dataset(folder.path(), 48);
   const auto trivial = seen(*data, Augment::trivial, 0.5, 1, 3);

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/error.h"
@@ -74,8 +73,6 @@ struct DatasetOptions {
 std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, const DatasetOptions& options = {});
 
 enum class Augment { none, standard, trivial };
-/// Of its name. Throws Error(Exit::usage) for another one.
-Augment augment_of(std::string_view name);
 
 struct LoaderOptions {
   int image_size = 32;
@@ -87,7 +84,8 @@ struct LoaderOptions {
   size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   /// Of encoded images; synthetic ones are drawn as they are.
   Augment augment = Augment::standard;
-  double random_erasing = 0;  ///< how likely a part of an image is erased, in [0, 1] (trivial_augment.h)
+  /// How likely a part of an image is erased, in [0, 1] (trivial_augment.h).
+  double random_erasing = 0;
   /// With Augment::none: the very pixels of torchvision's Resize and CenterCrop (pil_resize.h), of
   /// images decoded at full size. Training does without, as large JPEGs are decoded shrunk in a
   /// fraction of the time.

@@ -14,8 +14,6 @@ int resized_side(Augment augment, int image_size) {
   return augment != Augment::none ? image_size + image_size / 8 : (image_size * 256 + 112) / 224;
 }
 
-int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
-
 /// The whole image, its shorter side resized to `side`, with a window of image_size still to be
 /// placed. The longer side is cut off, not rounded, as in torchvision's Resize (functional.py,
 /// _compute_resized_output_size).
@@ -59,6 +57,8 @@ Rect random_part(int width, int height, Random& random) {
 }
 
 }  // namespace
+
+int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
 
 Augment augment_of(std::string_view name) {
   if (name == "none") return Augment::none;

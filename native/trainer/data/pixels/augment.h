@@ -1,10 +1,18 @@
 // Which part of an image is looked at, at which size: random for training, fixed for evaluation.
 #pragma once
+#include <string_view>
+
 #include "trainer/base/random.h"
 #include "trainer/data/pixels/resize.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {
+
+/// Uniform in [0, count).
+int below(Random& random, int count);
+
+/// Of its name. Throws Error(Exit::usage) for another one.
+Augment augment_of(std::string_view name);
 
 /// The shorter side an image needs to be decoded at so that no view of it is blurred without need.
 int shorter_side_needed(Augment augment, int image_size);

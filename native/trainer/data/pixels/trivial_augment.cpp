@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <numbers>
 
+#include "trainer/data/pixels/augment.h"
+
 // Pillow's compilers round each product by itself, and results are cut off to whole numbers.
 #pragma clang fp contract(off)
 
@@ -17,8 +19,6 @@ constexpr int kMagnitudes = 31;
 constexpr int kChannels = 3;
 
 using Lut = std::array<uint8_t, 256>;
-
-int below(Random& random, int count) { return static_cast<int>(random.below(static_cast<uint64_t>(count))); }
 
 uint8_t clamped(float value) {
   if (value <= 0.0F) return 0;

@@ -41,9 +41,8 @@ struct PixelChange {
 PixelChange draw_pixel_change(Random& random);
 
 /// Changes pixels [size, size, 3] (RGB) in place, to the bits of Pillow: what torchvision's
-/// TrivialAugmentWide(interpolation=BILINEAR, fill=0) does to a PIL image. Shears may differ by 1 in
-/// a few values in 1,000, where torchvision's slope, which goes through an angle, is not the exact
-/// one.
+/// TrivialAugmentWide(interpolation=BILINEAR, fill=0) does to a PIL image. After a shear a few
+/// values in 1,000 may differ by 1: torchvision rounds its slope by way of an angle.
 class PixelChanger {
  public:
   void apply(const PixelChange& change, int size, uint8_t* pixels);

@@ -8,6 +8,7 @@
 #include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/pixels/augment.h"
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
