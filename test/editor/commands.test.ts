@@ -12,8 +12,9 @@ import { addProfile, startNodes } from './support/practice.js';
 import * as questions from './support/questions.js';
 import { Workbench } from './support/workbench.js';
 
-const words = 'train --model mlp --data synthetic --steps 400 --checkpoint-every 100'.split(' ');
-const endless = lastOnly([...words, '--steps', '1000000']);
+const small = '--model mlp --data synthetic --threads 1 --batch-size 8';
+const words = `train ${small} --steps 80 --checkpoint-every 20`.split(' ');
+const endless = lastOnly([...words, '--steps', '1000000', '--log-every', '500']);
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
@@ -251,10 +252,10 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
     const { checkpoints } = await workbench.snapshot();
     return checkpoints.length === 4 ? checkpoints : undefined;
   });
-  expect(shown[0]).toMatchObject({ label: 'step 400' });
+  expect(shown[0]).toMatchObject({ label: 'step 80' });
   expect(shown[0]?.description).toContain('latest');
   await command('trainyard.verifyCheckpoints', run);
-  await command('trainyard.copyCheckpointPath', { ...run, step: 400, path: 'checkpoints/step-00000400' });
+  await command('trainyard.copyCheckpointPath', { ...run, step: 80, path: 'checkpoints/step-00000080' });
   for (const id of ['copyRunFolder', 'showBatchScript'] as const) await command(`trainyard.${id}`, run);
   const opening = command('trainyard.openLogs', run);
   await questions.pick(workbench, 'Which log?', 'supervisor');

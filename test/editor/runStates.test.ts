@@ -63,7 +63,8 @@ async function begin(steps: number, ...more: string[]): Promise<void> {
   await workbench.host.command('workbench.action.focusFirstEditorGroup');
   // With a larger rate the loss of so few images soon overflows.
   const flags = ['--model', 'mlp', '--data', images, '--threads', '1', '--batch-size', '6', '--lr', '0.001'];
-  const words = ['train', ...flags, '--steps', String(steps), ...more];
+  // The editor draws each line of figures, and here it shares the processors with the training.
+  const words = ['train', ...flags, '--steps', String(steps), '--log-every', '50', ...more];
   await workbench.host.command('trainyard.runTraining', { profile: 'practice', words, ranks: 2 });
   run = runs().at(-1) ?? '';
 }

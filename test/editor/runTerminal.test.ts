@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import type { PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { until } from './support/hostClient.js';
 import { Stage } from './menus/stage.js';
+import { startNodes } from './support/practice.js';
 import { typeLine } from './support/questions.js';
 import { Workbench } from './support/workbench.js';
 
@@ -13,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ty-terminal-'));
 let workbench: Workbench;
 let cluster: PracticeCluster;
 beforeAll(async () => {
-  cluster = await startPracticeCluster({ nodes: 1, dir: join(folder, 'practice') });
+  cluster = await startNodes(join(folder, 'practice'), 1);
   workbench = await Workbench.open();
   const stage = new Stage(workbench);
   for (const [key, value] of Object.entries({

@@ -15,7 +15,7 @@ const training = [
   '--steps',
   '1000000',
   '--log-every',
-  '20',
+  '500',
 ];
 const running = { profile: 'local', words: training, ranks: 2 };
 
@@ -64,9 +64,7 @@ test('its dashboard opens beside it and is alive', async () => {
   );
   expect((await workbench.host.ask('tabs', {})).map((tab) => tab.label).join()).toContain(label);
   await workbench.page.waitForTimeout(1000);
-  for (const theme of Object.keys(themes) as Theme[]) {
-    for (const width of [800, 1600]) await workbench.screenshot('dashboard', theme, width);
-  }
+  await workbench.screenshot('dashboard', 'dark', 1600);
 });
 
 test('reloading the window does not touch the run', async () => {

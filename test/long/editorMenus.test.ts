@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { root } from '../../scripts/lib/paths.mjs';
-import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
+import type { PracticeCluster } from '../../scripts/practice/practice.mjs';
 import { until } from '../editor/support/hostClient.js';
 import {
   active,
@@ -24,6 +24,7 @@ import {
   type Clicks,
 } from '../editor/menus/clicks.js';
 import { Stage } from '../editor/menus/stage.js';
+import { startNodes } from '../editor/support/practice.js';
 import { Workbench } from '../editor/support/workbench.js';
 
 const standIn = join(root, 'build/native/release/tests/agent/nvml');
@@ -45,7 +46,7 @@ beforeAll(async () => {
     NVML_STAND_IN: join(folder, 'nvml'),
     TRAINYARD_GPU_LOCKS: join(folder, 'locks'),
   };
-  cluster = await startPracticeCluster({ nodes: 1, dir: join(folder, 'practice') });
+  cluster = await startNodes(join(folder, 'practice'), 1);
   workbench = await Workbench.open(undefined, {}, hasGpus ? scripted : {});
   stage = new Stage(workbench);
   await workbench.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
