@@ -13,6 +13,14 @@ const word = z.string().check(
 );
 const positive = z.int().check(z.gte(1));
 
+/** A field, the one that it cannot stand beside, and why. */
+const apart = [
+  { field: 'nodes', other: 'hosts', why: 'which are all that the run takes' },
+  { field: 'cwd', other: 'code', why: 'in which the program starts' },
+] as const;
+const apartText = ({ other, why }: (typeof apart)[number]): string =>
+  `cannot stand beside "${other}", ${why}`;
+
 /** One entry of the file. */
 export const presetSchema = z
   .strictObject({
@@ -72,10 +80,21 @@ export const presetSchema = z
     ),
   })
   .check(
-    z.superRefine(({ code, cwd }, context) => {
-      if (code === undefined || cwd === undefined) return;
-      const message = 'cannot stand beside "code", in which the program starts';
-      context.addIssue({ code: 'custom', path: ['cwd'], message, input: cwd });
+    z.superRefine((preset, context) => {
+      for (const rule of apart) {
+        const { [rule.field]: input, [rule.other]: other } = preset;
+        if (input === undefined || other === undefined) continue;
+        context.addIssue({ code: 'custom', path: [rule.field], message: apartText(rule), input });
+      }
+    }),
+    // The same for editors, which underline the field then. VS Code alone knows errorMessage.
+    z.meta({
+      dependencies: Object.fromEntries(
+        apart.map((rule) => [
+          rule.other,
+          { properties: { [rule.field]: false }, errorMessage: apartText(rule) },
+        ]),
+      ),
     }),
   );
 /** One run that a workspace keeps, as it stands in the file. */

@@ -55,6 +55,10 @@ describe('the file', () => {
       '{"name": "a", "command": "ls",\n "code": ".", "cwd": "."}',
       'FILE:5: presets[0].cwd: cannot stand beside "code", in which the program starts',
     ],
+    [
+      '{"name": "a", "command": "ls",\n "hosts": ["gpu1"],\n "nodes": 2}',
+      'FILE:6: presets[0].nodes: cannot stand beside "hosts", which are all that the run takes',
+    ],
     ['{"name": "a" "command": "ls"}', 'FILE:4: comma expected'],
   ])('%s', async (presets, expected) => {
     expect(await refusal(presets)).toBe(`${expected}. Correct that file; nothing was changed in it.`);
@@ -94,12 +98,27 @@ describe('the file', () => {
     expect(JSON.parse(readFileSync(path, 'utf8')), 'run npm run schema').toEqual(presetsJsonSchema());
   });
 
+  interface OfPreset {
+    properties: object;
+    dependencies: object;
+  }
+  /** What editors know of one preset. */
+  const presetInEditors = (): OfPreset => {
+    const text = JSON.stringify(presetsJsonSchema());
+    return (JSON.parse(text) as { properties: { presets: { items: OfPreset } } }).properties.presets.items;
+  };
+
+  it('tells editors which fields cannot stand beside each other', () => {
+    const errorMessage = expect.stringMatching(/^cannot stand beside/) as unknown;
+    expect(presetInEditors().dependencies).toEqual({
+      hosts: { properties: { nodes: false }, errorMessage },
+      code: { properties: { cwd: false }, errorMessage },
+    });
+  });
+
   it('has no field that the contract does not name', () => {
     const contract = readFileSync(join(import.meta.dirname, '../../../../docs/contracts/presets.md'), 'utf8');
-    const text = JSON.stringify(presetsJsonSchema());
-    const { properties } = (
-      JSON.parse(text) as { properties: { presets: { items: { properties: object } } } }
-    ).properties.presets.items;
+    const { properties } = presetInEditors();
     for (const field of Object.keys(properties)) expect(contract).toContain(`\n| \`${field}\` |`);
   });
 });
