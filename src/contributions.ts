@@ -10,6 +10,12 @@ export interface RunArgument {
   dir: NodePath;
 }
 
+/** A run to go on with. */
+export interface ResumeArgument extends RunArgument {
+  /** On every slot of these, in place of the hosts that it had. */
+  hosts?: readonly string[];
+}
+
 /** The runs of a report as commands get them from the tree. */
 export interface RunsArgument extends ProfileArgument {
   runs: readonly RunArgument[];
@@ -138,7 +144,7 @@ export interface CommandArguments {
   'trainyard.revealRunFolder': [run?: RunArgument];
   'trainyard.copyRunFolder': [run?: RunArgument];
   'trainyard.cloneRun': [run?: RunArgument];
-  'trainyard.resumeRun': [run?: RunArgument];
+  'trainyard.resumeRun': [run?: ResumeArgument];
   'trainyard.describeRun': [run?: RunArgument];
   'trainyard.compareRuns': [run?: RunArgument | RunsArgument, all?: readonly (RunArgument | RunsArgument)[]];
   'trainyard.exportRun': [run?: RunArgument];

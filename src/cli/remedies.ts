@@ -67,8 +67,12 @@ export function remedyText(remedy: Remedy): string {
       return `Use --nodes ${remedy.nodes} or fewer, or add hosts to the profile`;
     case 'freeHead':
       return 'Free one, or make another host the head of the profile';
-    case 'otherHosts':
-      return `Name hosts that are there, for example: --hosts ${remedy.hosts.join(',')}`;
+    case 'otherHosts': {
+      const flag = `--hosts ${remedy.hosts.join(',')}`;
+      return remedy.resume === undefined
+        ? `Name hosts that are there, for example: ${flag}`
+        : `Go on with hosts that are there, for example: trainyard resume ${remedy.resume.id} ${flag}`;
+    }
     case 'shareWorkdir':
       return remedy.leftOut === true
         ? `Name ${remedy.host} in --hosts too, or a workdir in profile ${remedy.profile} that all nodes see`

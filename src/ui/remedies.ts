@@ -1,6 +1,6 @@
 // Every remedy in the words of the editor, with the button that does it. Nothing here knows the
 // editor: src/ui/commands/showError.ts shows the buttons.
-import type { CommandId, LineArgument, RunWords } from '../contributions.js';
+import type { CommandId, LineArgument, ResumeArgument, RunWords } from '../contributions.js';
 import { errorWords as wordsOfError } from '../core/base/errors.js';
 import type { Advice, ProfilePlace, Remedy } from '../core/base/remedy.js';
 
@@ -19,6 +19,7 @@ type ProfileCommand = Extract<
 export type ButtonCommand =
   | { id: ProfileCommand; place: ProfilePlace; field?: string }
   | { id: 'trainyard.runTraining'; argument?: RunWords }
+  | { id: 'trainyard.resumeRun'; argument: ResumeArgument }
   | { id: 'trainyard.openProfiles'; argument: LineArgument }
   | { id: 'trainyard.addProfile' | 'trainyard.showOutput' }
   /** Of the editor itself. */
@@ -192,7 +193,7 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         button: openProfile(remedy, 'head'),
       };
     case 'otherHosts':
-      return { text: `Choose hosts that are there in the form, for example ${remedy.hosts.join(',')}` };
+      return otherHosts(remedy);
     case 'shareWorkdir':
       return {
         text:
@@ -275,6 +276,17 @@ function askAgain(remedy: Of<'askAgain'>): EditorRemedy {
     text: `${first === undefined ? '' : `${first.text}. `}Disconnect, then connect again to be asked once more`,
     button: reconnect(remedy),
   };
+}
+
+function otherHosts({ hosts, resume }: Extract<Remedy, { kind: 'otherHosts' }>): EditorRemedy {
+  if (!resume) return { text: `Choose hosts that are there in the form, for example ${hosts.join(',')}` };
+  const names = hosts.join(', ');
+  const argument = { ...resume, hosts };
+  const button = {
+    title: `Resume on ${names}`,
+    commands: [{ id: 'trainyard.resumeRun', argument }],
+  } as const;
+  return { text: `It can go on with hosts that are there: ${names}`, button };
 }
 
 function fewerRanks({ profile, ranks, words, moreSlots }: Of<'fewerRanks'>): EditorRemedy {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { RunFile } from '../../src/core/contracts/runSchema.js';
 import { expectExit, parseLines, runCli, type Outcome } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
-import { stateOf, training } from './support/runs.js';
+import { endless, linesOf, stateOf, training } from './support/runs.js';
 
 let hosts: FaultHosts;
 let names: string[];
@@ -58,6 +58,22 @@ test('a training has ranks on all slots of the named hosts', async () => {
   expect(recordOf(dir)).toMatchObject({ ranks: 4, minNodes: 2, hostsAsked: [names[2], names[0]] });
   // Nobody was on the node in the middle.
   expect(readdirSync(join(hosts.homes[1] ?? '', '.trainyard'))).toEqual(['runtime']);
+});
+
+// 4 ranks take 4 images each of a step, and then 2 ranks 8 each.
+test('a training that was stopped goes on with other hosts, and has the same batch', async () => {
+  const words = training(endless, '--batch-size', '4');
+  const limit = ['--time-limit', '1s', '--json'];
+  const outcome = await cli('run', 'lab', '--hosts', named(0, 2), ...limit, '--', ...words);
+  const dir = folderOf(outcome);
+  expect(stateOf(dir)).toMatchObject({ phase: 'stopped', world: 4 });
+  await cli('resume', dir, '--profile', 'lab', '--hosts', named(0), ...limit);
+  expect(stateOf(dir)).toMatchObject({ phase: 'stopped', world: 2 });
+  expect(ranksOf(dir)).toEqual([names[0], names[0]]);
+  const [first, again] = linesOf(dir, 'metrics.jsonl').filter(({ kind }) => kind === 'start');
+  expect(first).toMatchObject({ world: 4, global_batch: 16, resumed_from: null });
+  expect(again).toMatchObject({ world: 2, global_batch: 16 });
+  expect(again?.['resumed_from']).toMatch(/^step-/);
 });
 
 test('a program runs with its code on a named host alone, and its folder is on the head', async () => {

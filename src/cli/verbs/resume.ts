@@ -1,3 +1,4 @@
+import { hostListOf } from '../../core/plan/request/hostWish.js';
 import { requestOf } from '../../core/plan/request/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
 import type { Verb } from '../context.js';
@@ -12,6 +13,11 @@ export const resume: Verb = {
   flags: [
     { name: 'detach', help: 'return once the run has started' },
     { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    {
+      name: 'hosts',
+      value: 'A,B',
+      help: "every slot of these of a cluster's hosts, in place of the hosts, nodes and ranks of RUN",
+    },
     ...wishFlags,
     ...exportFlags,
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
@@ -23,12 +29,17 @@ export const resume: Verb = {
   ],
   details: [
     'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
+    'With --hosts a training keeps its global batch: with fewer ranks each takes a larger part of it.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
   ],
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const profile = context.currentProfile;
-    const typed = resumedRun(entry, profile, context.cwd, wishesOf(args));
+    const hosts = args.value('hosts');
+    const typed = resumedRun(entry, profile, context.cwd, {
+      ...wishesOf(args),
+      ...(hosts === undefined ? {} : { hosts: hostListOf(hosts, '--hosts') }),
+    });
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
     const exports = await LiveExports.of(context, args);

@@ -17,6 +17,9 @@ import { findExactRun, type FoundRun, type ToolHost } from './toolHost.js';
 const count = (description: string): z.ZodMiniOptional<z.ZodMiniNumber> =>
   described(z.optional(z.int().check(z.minimum(1))), description);
 
+const hostsInput = (description: string): z.ZodMiniOptional<z.ZodMiniArray<z.ZodMiniString>> =>
+  described(z.optional(z.array(z.string()).check(z.minLength(1))), description);
+
 const startInput = z.strictObject({
   profile: profileInput,
   command: described(
@@ -25,10 +28,7 @@ const startInput = z.strictObject({
   ),
   ranks: count('Processes. By default one for each slot or GPU.'),
   nodes: count('How many nodes of the profile to use. By default all.'),
-  hosts: described(
-    z.optional(z.array(z.string()).check(z.minLength(1))),
-    'On these hosts of the profile only, in place of a number of nodes.',
-  ),
+  hosts: hostsInput('On these hosts of the profile only, in place of a number of nodes.'),
   gpus: described(z.optional(z.string()), 'On each node: a number of free GPUs, or indices (0,2).'),
   name: described(z.optional(z.string()), 'What the run is called.'),
   tags: described(z.optional(z.array(z.string())), 'Words to find it by.'),
@@ -104,23 +104,35 @@ const start = tool({
   },
 });
 
-const resumed = (host: ToolHost, { entry, profile }: FoundRun): TypedRun =>
-  resumedRun(entry, profile, host.cwd);
+const resumeInput = z.strictObject({
+  ...exactRunInputs,
+  hosts: hostsInput(
+    'Go on with every slot of these hosts of the profile, in place of the hosts, nodes and ranks that the run had. A training keeps its global batch.',
+  ),
+});
+
+const resumed = (
+  host: ToolHost,
+  { entry, profile }: FoundRun,
+  { hosts }: z.output<typeof resumeInput>,
+): TypedRun => resumedRun(entry, profile, host.cwd, hosts === undefined ? {} : { hosts });
 
 const resume = tool({
   name: 'resume_run',
   title: 'Resume Run',
   description:
     'Goes on with a run that failed, was stopped or interrupted, from its newest valid checkpoint. The user is asked first.',
-  input: z.strictObject(exactRunInputs),
+  input: resumeInput,
   question: async (host, input) => {
     const found = await findExactRun(host, input);
-    const typed = resumed(host, found);
-    return seen(`Resume ${found.entry.id} on profile ${found.profile.name}: ${joinWords(typed.words)}`);
+    const typed = resumed(host, found, input);
+    requestOf(typed); // a request that cannot be is refused before anybody is asked
+    const on = typed.hosts === undefined ? '' : `, hosts ${typed.hosts.join(' ')}`;
+    return seen(`Resume ${found.entry.id} on profile ${found.profile.name}${on}: ${joinWords(typed.words)}`);
   },
   run: async (host, input, progress) => {
     const found = await findExactRun(host, input);
-    const { id, dir } = await found.machine.start(requestOf(resumed(host, found)), progress);
+    const { id, dir } = await found.machine.start(requestOf(resumed(host, found, input)), progress);
     await host.book.add(id, found.profile.name);
     return { id, dir, profile: found.profile.name };
   },

@@ -1,6 +1,8 @@
 // What a person can do about an error, as a code with fields. The terminal (src/cli/remedies.ts)
 // and the editor (src/ui/remedies.ts) each put a remedy into their own words.
 
+import type { NodePath } from './nodePath.js';
+
 /** The profile that a remedy is about, or a host of it where only that is known. */
 export interface ProfilePlace {
   profile?: string;
@@ -59,8 +61,15 @@ export type Remedy =
   | { kind: 'fewerRanks'; profile: string; ranks: number; words: readonly string[]; moreSlots: boolean }
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
-  /** Hosts that an earlier run named are lost. `hosts`: some that are there. */
-  | { kind: 'otherHosts'; hosts: readonly string[] }
+  /**
+   * Hosts that an earlier run named are lost. `hosts`: some that are there. `resume`: that run, where
+   * it is the one to go on.
+   */
+  | {
+      kind: 'otherHosts';
+      hosts: readonly string[];
+      resume?: { profile: string; id: string; dir: NodePath };
+    }
   /**
    * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`:
    * it could have some, and is none of the hosts that were named.

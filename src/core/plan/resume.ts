@@ -3,21 +3,33 @@
 import { UserError } from '../base/errors.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import type { RunFile } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { slurmTexts } from '../slurm/wish.js';
 import { assertBudgetLeft } from './request/budget.js';
 import { commandLineOf } from './request/commandLine.js';
+import { flagValue } from './request/flagValue.js';
 import { resumedHosts } from './request/hostWish.js';
 import { keptWishes, type RunWishes } from './request/keptWishes.js';
 import { typedOf, usedDevice, type TypedRun } from './request/request.js';
 
+/** In place of what the run asked for. */
+interface OtherWishes extends RunWishes {
+  /** It goes on with every slot of these, in place of its hosts, nodes and ranks. */
+  hosts?: readonly string[];
+}
+
 /**
  * What asks for the same run once more, in its folder: it goes on from its newest valid checkpoint,
  * and a program of the user's finds its folder as it was. `cwd`: where relative paths are read if
- * the run's record does not say. `other`: in place of its budget and of what it asked of Slurm.
- * UserError (usage) for a run that cannot go on.
+ * the run's record does not say. UserError (usage) for a run that cannot go on.
  */
-export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other: RunWishes = {}): TypedRun {
+export function resumedRun(
+  entry: RunEntry,
+  profile: Profile,
+  cwd: string,
+  { hosts: otherHosts, ...other }: OtherWishes = {},
+): TypedRun {
   const { id, run, dir } = entry;
   const status = statusOf(entry);
   if (!run) {
@@ -32,30 +44,56 @@ export function resumedRun(entry: RunEntry, profile: Profile, cwd: string, other
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, per, gpus, logdir, tensorboard, evaluator } = typed;
-  const hosts = resumedHosts(profile, typed.hosts, dir);
+  const { gpus, logdir, tensorboard, evaluator } = typed;
+  const spread = otherHosts
+    ? onHosts(run, typed, otherHosts)
+    : spreadOf(typed, resumedHosts(profile, typed.hosts, entry));
   const kept = keptWishes(profile, typed);
   const slurm = { ...kept.slurm, ...other.slurm };
   const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };
   assertBudgetLeft(entry, wishes);
   return {
     profile,
-    words,
-    ranks,
     tensorboard,
     evaluator,
     cwd: run.cwd ?? cwd,
     runDir: dir,
     deviceBefore: usedDevice(run),
     ...wishes,
-    ...(nodes === undefined ? {} : { nodes }),
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(per === undefined ? {} : { per }),
+    ...spread,
     ...(gpus === undefined ? {} : { gpus }),
     ...(logdir === undefined ? {} : { logdir }),
     ...(run.report === undefined ? {} : { report: run.report }),
   };
 }
+
+/** The processes of a run, and where they are. */
+type Spread = Pick<TypedRun, 'words' | 'ranks' | 'nodes' | 'hosts' | 'per'>;
+
+/** As they were. */
+const spreadOf = ({ words, ranks, nodes, per }: Spread, hosts: TypedRun['hosts']): Spread => ({
+  words,
+  ...(ranks === undefined ? {} : { ranks }),
+  ...(nodes === undefined ? {} : { nodes }),
+  ...(hosts === undefined ? {} : { hosts }),
+  ...(per === undefined ? {} : { per }),
+});
+
+/**
+ * On every slot of other hosts. However many these are, a training keeps its global batch. A program
+ * that was one process stays one.
+ */
+function onHosts({ program, ranks }: RunFile, { words, per }: Spread, hosts: readonly string[]): Spread {
+  if (program === 'trainer') {
+    const isPlanned = flagValue(words, plannedRanks) !== undefined;
+    return { words: isPlanned ? words : [...words, plannedRanks, String(ranks)], hosts };
+  }
+  const spread = per ?? (ranks > 1 ? 'slot' : undefined);
+  return { words, hosts, ...(spread === undefined ? {} : { per: spread }) };
+}
+
+/** For how many ranks the batch of a training is meant. */
+const plannedRanks = '--planned-ranks';
 
 /**
  * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell

@@ -46,6 +46,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/origin.ts': /^--[a-z-]+$/,
   'plan/preflight.ts': /^--(json|data|eval-data)$/,
   'plan/proposal.ts': /^--[a-z-]+$/,
+  'plan/resume.ts': /^--planned-ranks$/,
   // An option of sbatch, as the profile has it.
   'plan/request/hostWish.ts': /^--nodelist=$/,
   'plan/request/request.ts': /^--[a-z-]+$/,

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { commandIds } from '../../../src/contributions.js';
 import { UserError } from '../../../src/core/base/errors.js';
+import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { Remedy } from '../../../src/core/base/remedy.js';
 import { showError } from '../../../src/ui/commands/showError.js';
 import { editorRemedy, errorWords } from '../../../src/ui/remedies.js';
@@ -117,6 +118,13 @@ describe('remedies in the editor', () => {
     expect(editor.executed).toEqual([
       ['trainyard.runTraining', { profile: 'lab', words: ['train', '--data', '/d'], ranks: 2 }],
     ]);
+  });
+
+  it('the button goes on with a run on hosts that are left', async () => {
+    editor.answer = 'Resume on gpu1, gpu3';
+    const run = { profile: 'lab', id: 'r1', dir: nodePath('/r1') };
+    await show({ kind: 'otherHosts', hosts: ['gpu1', 'gpu3'], resume: run });
+    expect(editor.executed).toEqual([['trainyard.resumeRun', { ...run, hosts: ['gpu1', 'gpu3'] }]]);
   });
 
   it('the button disconnects, then connects, where a login was given up', async () => {

@@ -1,7 +1,7 @@
 // Which hosts of a cluster a person names for one run, and whether the profile has them.
 import { UserError } from '../../base/errors.js';
 import { nearestOf } from '../../base/nearest.js';
-import type { NodePath } from '../../base/nodePath.js';
+import type { RunEntry } from '../../contracts/agentApi.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { hasRanks } from '../../contracts/slots.js';
 
@@ -108,17 +108,17 @@ export function assertHostsLeft(profile: Profile, asked: readonly string[] | und
 
 /**
  * The hosts of a run that goes on in its folder. UserError (usage) where the profile has lost some;
- * it says how the run goes on with others.
+ * it says on which ones the run can go on.
  */
 export function resumedHosts(
   profile: Profile,
   asked: readonly string[] | undefined,
-  dir: NodePath,
+  { id, dir }: Pick<RunEntry, 'id' | 'dir'>,
 ): readonly string[] | undefined {
   const lost = lostHosts(profile, asked);
   if (!lost) return keptHosts(profile, asked);
-  const hint = `To go on with others, name them when you start the run's command with the run folder ${dir}`;
-  throw new UserError('usage', lost.what, hint);
+  const resume = { profile: profile.name, id, dir };
+  throw new UserError('usage', lost.what, { kind: 'otherHosts', hosts: lost.instead, resume });
 }
 
 /** UserError (usage) where one process was asked for on several hosts. */

@@ -119,24 +119,23 @@ describe('hosts that are named', () => {
 });
 
 describe('the hosts of an earlier run', () => {
-  const dir = nodePath('/runs/x');
+  const entry = { id: 'x', dir: nodePath('/runs/x') };
 
   it('are those of the next start', () => {
-    expect(resumedHosts(lab, ['gpu3', 'gpu1'], dir)).toEqual(['gpu3', 'gpu1']);
-    expect(resumedHosts(lab, undefined, dir)).toBeUndefined();
+    expect(resumedHosts(lab, ['gpu3', 'gpu1'], entry)).toEqual(['gpu3', 'gpu1']);
+    expect(resumedHosts(lab, undefined, entry)).toBeUndefined();
   });
 
   it.each(['local', 'slurm'] as const)('are left out where the profile is one of kind %s', (kind) => {
-    expect(resumedHosts({ ...lab, kind }, ['gpu1'], dir)).toBeUndefined();
+    expect(resumedHosts({ ...lab, kind }, ['gpu1'], entry)).toBeUndefined();
     expect(keptHosts({ ...lab, kind }, ['gpu1'])).toBeUndefined();
   });
 
   it('are refused where the profile has lost one, with how to go on', () => {
     const what = 'gpu9 is no longer a host of profile lab; ranks may be on gpu1, gpu2, gpu3';
-    const hint =
-      "To go on with others, name them when you start the run's command with the run folder /runs/x";
+    const hint = { kind: 'otherHosts', hosts: ['gpu1'], resume: { profile: 'lab', ...entry } };
     const expected = { code: 'usage', what, hint };
-    expect(() => resumedHosts(lab, ['gpu1', 'gpu9'], dir)).toThrow(expect.objectContaining(expected));
+    expect(() => resumedHosts(lab, ['gpu1', 'gpu9'], entry)).toThrow(expect.objectContaining(expected));
   });
 });
 

@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { placeRanks } from '../../../../src/core/plan/placement.js';
+import { flagValue } from '../../../../src/core/plan/request/flagValue.js';
+import { requestOf, type TypedRun } from '../../../../src/core/plan/request/request.js';
 import { resumedRun, resumeCommand } from '../../../../src/core/plan/resume.js';
 
 const run = (more: object): RunEntry['run'] =>
@@ -77,4 +81,52 @@ it('asks for the GPUs that were asked for', () => {
       'lab',
     ),
   ).toBe('trainyard run lab --run-dir /r --ranks 4 --gpus 0,2 -- train --device cuda');
+});
+
+describe('on other hosts', () => {
+  const lab: Profile = {
+    ...{ name: 'lab', kind: 'ssh' },
+    hosts: ['gpu1', 'gpu2', 'gpu3'].map((host) => ({ host, slots: 2 })),
+  };
+  const offers = (lab.hosts ?? []).map((host) => ({ host, address: host.host, cores: 8, gpus: [] }));
+  const resumed = (more: object, ...hosts: string[]): TypedRun => {
+    const entry = { id: 'r', dir: nodePath('/r'), run: run(more), state: null, interrupted: true };
+    return resumedRun(entry, lab, '/', hosts.length === 0 ? {} : { hosts });
+  };
+  const placed = (typed: TypedRun): unknown => {
+    const { nodes, ranks } = placeRanks(requestOf(typed), 'cpu', offers);
+    return { ranks, slots: nodes.map(({ host, slots }) => `${host}: ${slots}`) };
+  };
+  const argv = ['train', '--data', 'synthetic'];
+
+  it('a training takes all their slots, and keeps the global batch that it had', () => {
+    const typed = resumed({ argv, ranks: 6, nodes: [{}, {}, {}] }, 'gpu1', 'gpu3');
+    expect(placed(typed)).toEqual({ ranks: 4, slots: ['gpu1: 2', 'gpu3: 2'] });
+    expect(typed.words).toEqual([...argv, '--device', 'cpu', '--planned-ranks', '6']);
+    expect(typed.runDir).toBe('/r');
+    // What was recorded then, once more.
+    const again = { argv: typed.words, ranks: 4, hostsAsked: ['gpu1', 'gpu3'] };
+    expect(flagValue(resumed(again).words, '--planned-ranks')).toBe('6');
+    expect(flagValue(resumed(again, 'gpu1').words, '--planned-ranks')).toBe('6');
+    expect(placed(resumed(again, 'gpu1'))).toEqual({ ranks: 2, slots: ['gpu1: 2'] });
+  });
+
+  it('a run goes on where its own hosts are lost', () => {
+    const lost = { argv, hostsAsked: ['gpu1', 'gpu9'] };
+    expect(() => resumed(lost)).toThrow('gpu9 is no longer a host of profile lab');
+    expect(placed(resumed(lost, 'gpu1'))).toEqual({ ranks: 2, slots: ['gpu1: 2'] });
+    expect(() => requestOf(resumed(lost, 'gpu9'))).toThrow('gpu9 is no host of profile lab');
+  });
+
+  it('a program has processes as it had, so many as there is room for', () => {
+    const program = { program: 'command', argv: ['python', 'a.py'], nodes: [{}, {}, {}] };
+    const slots = ['gpu1: 2', 'gpu3: 2'];
+    expect(placed(resumed({ ...program, ranks: 6 }, 'gpu1', 'gpu3'))).toEqual({ ranks: 4, slots });
+    const perNode = resumed({ ...program, ranks: 3, perNode: true }, 'gpu1', 'gpu3');
+    expect(placed(perNode)).toEqual({ ranks: 2, slots: ['gpu1: 1', 'gpu3: 1'] });
+    const one = { ...program, ranks: 1 };
+    expect(placed(resumed(one, 'gpu3'))).toEqual({ ranks: 1, slots: ['gpu1: 0', 'gpu3: 1'] });
+    expect(() => placed(resumed(one, 'gpu1', 'gpu3'))).toThrow('this run is one process');
+    expect(resumed({ ...program, ranks: 6 }, 'gpu1').words).toEqual(program.argv);
+  });
 });
