@@ -76,6 +76,18 @@ test('a training that was stopped goes on with other hosts, and has the same bat
   expect(again?.['resumed_from']).toMatch(/^step-/);
 });
 
+test('a run from a checkpoint has ranks on all slots of the named hosts', async () => {
+  const flags = ['--profile', 'lab', '--hosts', named(0), '--json'];
+  const outcome = await cli('run-from', 'last', ...flags, '--', '--steps', '5');
+  expectExit(outcome, 0);
+  const dir = folderOf(outcome);
+  expect(ranksOf(dir)).toEqual([names[0], names[0]]);
+  expect(recordOf(dir)).toMatchObject({
+    hostsAsked: [names[0]],
+    from: { step: expect.any(Number) as unknown },
+  });
+});
+
 test('a program runs with its code on a named host alone, and its folder is on the head', async () => {
   const code = join(hosts.trainyardHome, 'code');
   mkdirSync(code);
