@@ -2,8 +2,11 @@ import { runFromCheckpoint } from '../../core/checkpoints/begin.js';
 import { checkpointChoice, chooseCheckpoint } from '../../core/checkpoints/choose.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
 import { assertHostsLeft, hostListOf } from '../../core/plan/request/hostWish.js';
-import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
+import { otherKind } from '../../core/plan/request/otherKind.js';
+import { requestOf, typedOf, type TypedRun } from '../../core/plan/request/request.js';
+import { slurmTexts } from '../../core/slurm/wish.js';
 import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
@@ -11,8 +14,9 @@ import { wishFlags, wishesOf } from '../wishes.js';
 import { stayWith } from './run.js';
 
 /**
- * What the earlier run asked for, and in place of it what stands on the command line. UserError
- * (usage), also where the profile has lost hosts of that run and no others are named.
+ * What the earlier run asked for, without what its profile cannot give any more, and in place of it
+ * what stands on the command line. UserError (usage), also where the profile has lost hosts of that
+ * run and no others are named.
  */
 export function typedFrom(
   entry: Pick<RunEntry, 'id' | 'run' | 'dir'>,
@@ -23,8 +27,13 @@ export function typedFrom(
   const typed = runFromCheckpoint(entry, checkpoint, profile, args.rest);
   const name = args.value('name');
   const hosts = args.value('hosts');
-  if (hosts === undefined) assertHostsLeft(profile, typed.hosts);
-  else {
+  if (hosts === undefined) {
+    assertHostsLeft(profile, typed.hosts);
+    const lost = leftOut(entry, profile)?.fields ?? [];
+    if (lost.includes('hosts')) delete typed.hosts;
+    if (lost.includes('nodes')) delete typed.nodes;
+    if (lost.includes('ranks')) delete typed.ranks;
+  } else {
     delete typed.nodes;
     delete typed.ranks;
     typed.hosts = hostListOf(hosts, '--hosts');
@@ -37,6 +46,13 @@ export function typedFrom(
     tensorboard: typed.tensorboard === true || args.has('tensorboard'),
     ...(name === undefined ? {} : { name }),
   };
+}
+
+/** What of the earlier run its profile, of another kind by now, cannot give. */
+export function leftOut({ run }: Pick<RunEntry, 'run'>, profile: Profile): ReturnType<typeof otherKind> {
+  if (!run) return undefined;
+  const { slurm = {}, ...asked } = typedOf(run);
+  return otherKind(profile, { ...asked, slurm: slurmTexts(slurm) });
 }
 
 export const runFrom: Verb = {
@@ -78,6 +94,8 @@ export const runFrom: Verb = {
     const profile = context.currentProfile;
     const checkpoint = await chooseCheckpoint(await context.node.client(), entry, choice);
     const request = requestOf(typedFrom(entry, checkpoint, { profile, cwd: context.cwd }, args));
+    const lost = args.has('hosts') ? undefined : leftOut(entry, profile);
+    if (lost) context.output.note(`trainyard: note: ${lost.what}; the new run leaves that out`);
     const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await context.machine.start(request, progress)),

@@ -4,15 +4,14 @@ import type { RunEntry } from '../contracts/agentApi.js';
 import type { Checkpoint } from '../contracts/checkpointSchema.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { flagValue } from '../plan/request/flagValue.js';
-import { keptHosts } from '../plan/request/hostWish.js';
 import { keptWishes } from '../plan/request/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
 import { typedOf, usedDevice, type TypedRun } from '../plan/request/request.js';
 
 /**
  * What asks for such a run: the earlier one's command line, with `changes` to its flags, at step 0
- * with a schedule and an optimizer of its own. UserError (usage) where the earlier run is no
- * training by our trainer.
+ * with a schedule and an optimizer of its own. Its hosts may be more than the profile can give
+ * (`lostHosts`, `otherKind`). UserError (usage) where the earlier run is no training by our trainer.
  */
 export function runFromCheckpoint(
   { id, run, dir }: Pick<RunEntry, 'id' | 'run' | 'dir'>,
@@ -29,8 +28,7 @@ export function runFromCheckpoint(
     throw new UserError('usage', what, 'Choose another run');
   }
   const typed = typedOf(run);
-  const { words, ranks, nodes, gpus, tensorboard, evaluator } = typed;
-  const hosts = keptHosts(profile, typed.hosts);
+  const { words, ranks, nodes, hosts, gpus, tensorboard, evaluator } = typed;
   const changed = withFlags(withoutOrigin(words), changes);
   if (changed[0] !== 'train') {
     const what = `a run from a checkpoint is a training, not "${changed[0] ?? ''}"`;

@@ -47,7 +47,7 @@ export function resumedRun(
   const { gpus, logdir, tensorboard, evaluator } = typed;
   const spread = otherHosts
     ? onHosts(run, typed, otherHosts)
-    : spreadOf(typed, resumedHosts(profile, typed.hosts, entry));
+    : spreadOf(profile, typed, resumedHosts(profile, typed.hosts, entry));
   const kept = keptWishes(profile, typed);
   const slurm = { ...kept.slurm, ...other.slurm };
   const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };
@@ -70,11 +70,15 @@ export function resumedRun(
 /** The processes of a run, and where they are. */
 type Spread = Pick<TypedRun, 'words' | 'ranks' | 'nodes' | 'hosts' | 'per'>;
 
-/** As they were. */
-const spreadOf = ({ words, ranks, nodes, per }: Spread, hosts: TypedRun['hosts']): Spread => ({
+/** As they were; this machine is one node. */
+const spreadOf = (
+  { kind }: Profile,
+  { words, ranks, nodes, per }: Spread,
+  hosts: TypedRun['hosts'],
+): Spread => ({
   words,
   ...(ranks === undefined ? {} : { ranks }),
-  ...(nodes === undefined ? {} : { nodes }),
+  ...(nodes === undefined || kind === 'local' ? {} : { nodes }),
   ...(hosts === undefined ? {} : { hosts }),
   ...(per === undefined ? {} : { per }),
 });

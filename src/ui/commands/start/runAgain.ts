@@ -4,6 +4,8 @@ import type { AskArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import { joinWords } from '../../../core/plan/request/argv.js';
 import { assertHostsLeft } from '../../../core/plan/request/hostWish.js';
+import { otherKind } from '../../../core/plan/request/otherKind.js';
+import { slurmTexts } from '../../../core/slurm/wish.js';
 import { recentRuns, type RecentRun } from '../../recentRuns.js';
 import { errorWords } from '../../remedies.js';
 import { showError } from '../showError.js';
@@ -35,11 +37,13 @@ export async function runAgain(ui: Ui, how?: AskArgument): Promise<void> {
   if (answer === change) await newRunLike(ui, last);
 }
 
-/** Where the profile has lost hosts of the run, nothing starts, and the form is offered. */
+/** Where the profile cannot give what the run asks for, nothing starts, and the form is offered. */
 async function startAgain(ui: Ui, last: RecentRun): Promise<void> {
   const { profile } = await (await ui.services.backend()).session(last.profile);
   try {
     assertHostsLeft(profile, last.hosts);
+    const lost = otherKind(profile, { ...last, slurm: slurmTexts(last.slurm ?? {}) });
+    if (lost) throw new UserError('usage', lost.what, 'Start it from the form, which leaves that out');
   } catch (error) {
     ui.services.logger.log('error', errorWords(error));
     if (await showError(ui, error, change)) await newRunLike(ui, last);

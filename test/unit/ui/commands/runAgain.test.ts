@@ -1,5 +1,5 @@
-// Run Again on a profile that has lost hosts of the last run: nothing starts, and the form is
-// offered.
+// Run Again on a profile that has lost hosts of the last run, or is of another kind: nothing starts,
+// and the form is offered.
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { runAgain } from '../../../../src/ui/commands/start/runAgain.js';
@@ -26,8 +26,9 @@ vi.mock('../../../../src/ui/commands/start/newRun.js', () => ({
 }));
 
 const last: RecentRun = { profile: 'lab', words: ['train'], hosts: ['gpu1', 'gpu9'] };
-const again = (...hosts: string[]): Promise<void> => {
-  const profile: Profile = { name: 'lab', kind: 'ssh', hosts: hosts.map((host) => ({ host })) };
+const again = (...hosts: string[]): Promise<void> =>
+  againOn({ name: 'lab', kind: 'ssh', hosts: hosts.map((host) => ({ host })) });
+const againOn = (profile: Profile): Promise<void> => {
   const services = {
     logger: { log: () => undefined },
     backend: () => Promise.resolve({ session: () => Promise.resolve({ profile }) }),
@@ -61,4 +62,17 @@ it('opens the form like that run where the user wants it', async () => {
   editor.answer = 'Change…';
   await again('gpu1', 'gpu2');
   expect(did).toEqual([said, ['form', last]]);
+});
+
+it.each([
+  [{ kind: 'local' }, 'profile lab is this machine alone now'],
+  [{ kind: 'slurm', hosts: [{ host: 'login' }] }, 'Slurm chooses the nodes of profile lab now'],
+] as const)('says what a profile of another kind cannot give: %j', async (kind, why) => {
+  editor.answer = 'Change…';
+  await againOn({ ...kind, name: 'lab' } as Profile);
+  const what = `the run asked for the hosts gpu1, gpu9, and ${why}. Start it from the form, which leaves that out.`;
+  expect(did).toEqual([
+    ['said', what, 'Change…', 'Show Output'],
+    ['form', last],
+  ]);
 });
