@@ -12,8 +12,7 @@ import { addProfile, startNodes } from './support/practice.js';
 import * as questions from './support/questions.js';
 import { Workbench } from './support/workbench.js';
 
-const small = '--model mlp --data synthetic --threads 1 --batch-size 8';
-const words = `train ${small} --steps 80 --checkpoint-every 20`.split(' ');
+const words = 'train --model mlp --data synthetic --batch-size 8 --steps 80 --checkpoint-every 20'.split(' ');
 const endless = lastOnly([...words, '--steps', '1000000', '--log-every', '500']);
 
 let workbench: Workbench;

@@ -11,11 +11,14 @@ import {
   runTrainer,
   temporaryFolder,
 } from '../../support/harness.js';
+import { form } from '../../cluster/support/form.js';
 
 const folder = temporaryFolder('resume');
 const data = join(folder.path, 'data');
 const steps = 60;
 const warmupSteps = 18;
+/** Each has five kills. */
+const rounds = form(2, 4);
 
 beforeAll(async () => {
   expectExit(await runTrainer(['prep', '--from', 'demo:3x80', '--to', data, '--validation', '0.1']), 0);
@@ -48,7 +51,7 @@ const training = (dir: string): string[] => [
 
 describe('kill and resume', () => {
   it(
-    '20 kills at random steps of both schedule phases: the same SHA-256 as a run left alone',
+    `${rounds * 5} kills at random steps of both schedule phases: the same SHA-256 as a run left alone`,
     { timeout: 300_000 },
     async () => {
       const alone = join(folder.path, 'alone');
@@ -58,7 +61,7 @@ describe('kill and resume', () => {
       expect(plan).toMatchObject({ steps_per_epoch: 9, total_steps: steps, world: 2 });
 
       const kills: number[] = [];
-      for (let round = 0; round < 4; ++round) {
+      for (let round = 0; round < rounds; ++round) {
         const dir = join(folder.path, `round-${round}`);
         // Five rising random steps a round, one in each fifth of the run: two of them fall into the
         // warm-up.
@@ -72,7 +75,7 @@ describe('kill and resume', () => {
         const starts = readLines(join(dir, 'metrics.jsonl')).filter((line) => line.kind === 'start');
         expect(starts.some((line) => line['resumed_from'] !== null)).toBe(true);
       }
-      expect(kills).toHaveLength(20);
+      expect(kills).toHaveLength(rounds * 5);
       expect(kills.some((at) => at < warmupSteps) && kills.some((at) => at > warmupSteps)).toBe(true);
     },
   );

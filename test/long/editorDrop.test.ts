@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPracticeCluster, type PracticeCluster } from '../../scripts/practice/practice.mjs';
-import { Stage } from './menus/stage.js';
-import { answer } from './support/questions.js';
-import { Workbench } from './support/workbench.js';
+import { Stage } from '../editor/menus/stage.js';
+import { answer } from '../editor/support/questions.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'ty-drop-'));
 let workbench: Workbench;

@@ -1,7 +1,7 @@
 // TensorBoard that opens with a run covers nothing that somebody looks at, and takes no key.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { until } from './support/hostClient.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 let workbench: Workbench;
 beforeAll(async () => {

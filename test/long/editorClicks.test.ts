@@ -1,8 +1,8 @@
 // A click on a run's row opens its dashboard, also while the rows are drawn anew all the time.
 import { cpSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from './support/hostClient.js';
-import { Workbench } from './support/workbench.js';
+import { until } from '../editor/support/hostClient.js';
+import { Workbench } from '../editor/support/workbench.js';
 
 const words = 'train --model mlp --data synthetic --threads 1 --batch-size 8 --steps 20'.split(' ');
 
