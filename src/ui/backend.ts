@@ -3,12 +3,15 @@ import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
 import { ClusterSession } from '../core/follow/clusterSession.js';
 import type { NodePath } from '../core/base/nodePath.js';
-import type { Machine } from '../core/cluster/nodes/machine.js';
+import type { Progress } from '../core/base/progress.js';
+import type { Machine, StartedRun } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
+import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
+import type { RunRequest } from '../core/plan/request/request.js';
 import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
 import { runTerminal, type RunTerminal } from '../core/follow/runTerminal.js';
@@ -17,7 +20,7 @@ import type { Prompter } from '../core/ssh/base/transport.js';
 import { TensorBoards } from '../core/tunnels/tensorboard.js';
 import { Comparer } from './comparer.js';
 import { editorPrompter } from './prompter.js';
-import { adviceText } from './remedies.js';
+import { adviceText, errorWords } from './remedies.js';
 
 export interface BackendOptions {
   bundleDir: string;
@@ -57,6 +60,20 @@ export class Backend implements Disposable {
 
   profiles(): ProfileStore {
     return new ProfileStore(this.home());
+  }
+
+  /**
+   * Starts a run, or goes on with one, and notes its profile, by which the command line finds it
+   * (`last`). UserError, Cancelled.
+   */
+  async start(session: ClusterSession, request: RunRequest, progress: Progress): Promise<StartedRun> {
+    const machine = await session.machine();
+    const started = await machine.start(request, progress);
+    const noted = new RunBook(this.home()).add(started.id, session.profile.name);
+    await noted.catch((error: unknown) => {
+      this.options.logger.log('warn', `${started.id} is not noted: ${errorWords(error)}`); // it runs
+    });
+    return started;
   }
 
   /** Of a profile that is not saved. `Clusters.adopt` takes it over, or the caller disposes it. */

@@ -1,7 +1,7 @@
 // A run over SSH in every state that a person must notice: what header, row, status bar and
 // notification say of it, and how soon after the supervisor wrote it.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
@@ -252,6 +252,9 @@ test('a run that is finished', async () => {
     () => untilEvent(run, 'finished', 30),
   );
   await workbench.screenshot('state-finished', 'dark', 1600);
+  // By this the command line finds the run, as `last`.
+  const noted = readFileSync(join(workbench.folder, 'home/runs.jsonl'), 'utf8').trimEnd().split('\n').at(-1);
+  expect(JSON.parse(noted ?? '')).toEqual({ id: run.split('/').at(-1), profile: 'practice' });
 });
 
 test('16 of 36 images that cannot be read', async () => {

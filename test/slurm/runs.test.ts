@@ -63,6 +63,7 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
       slurm.ask('scontrol', 'show', 'job', '-o', jobOf('two')).includes('JobState=COMPLETED'),
     );
     expect(readFileSync(join(dir, 'slurm.sh'), 'utf8')).toContain('#SBATCH --partition="work"\n');
+    expect(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8'))).toMatchObject({ minNodes: 2 });
     expectExit(await trainyard('delete', 'two', '--profile', 'slurm', '--yes'), 0);
     expect(existsSync(dir)).toBe(false);
   });

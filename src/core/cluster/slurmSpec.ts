@@ -94,7 +94,6 @@ export function specOf(
   return {
     ...planned,
     nodes: undefined,
-    minNodes: undefined,
     ...(id === undefined ? {} : { id }),
     launcher: 'slurm',
     // Else the supervisor starts it, on the first node of the allocation.

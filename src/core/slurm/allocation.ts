@@ -39,7 +39,8 @@ function withGpus(fields: SlurmFields, count: number): SlurmFields {
 }
 
 /**
- * As many nodes as were asked for, else as the ranks take, else as the profile says, else one.
+ * As many nodes as were asked for, else as the ranks take, else as the profile says, else one. Where
+ * no number was asked for, `maxNodes` of the profile is the most.
  * UserError (usage) for GPUs by their numbers, which Slurm gives out itself.
  */
 export function allocationOf({ profile, ranks, nodes, gpus, slurm }: WantedSize): Allocation {
@@ -53,10 +54,10 @@ export function allocationOf({ profile, ranks, nodes, gpus, slurm }: WantedSize)
   const slots = head?.slots;
   const perNode = slots ?? Math.max(1, gpusPerNode);
   const usual = fields.nodes ?? 1;
-  const wanted = nodes ?? (ranks === undefined ? usual : Math.ceil(ranks / perNode));
+  const wanted = ranks === undefined ? usual : Math.ceil(ranks / perNode);
   return {
     fields,
-    nodes: Math.min(wanted, profile.maxNodes ?? wanted),
+    nodes: nodes ?? Math.min(wanted, profile.maxNodes ?? wanted),
     slots,
     gpusPerNode,
     cpusPerTask: fields.cpusPerTask ?? 1,

@@ -89,7 +89,9 @@ async function chosenOf(names: string): Promise<Host[]> {
     throw new UserError(
       'usage',
       `your SSH configuration names no host ${host}`,
-      `It names: ${known.join(', ')}`,
+      known.length > 0
+        ? `It names: ${known.join(', ')}`
+        : 'It names none. Import a file with a line for each host: trainyard import FILE --name NAME',
     );
   });
 }

@@ -20,7 +20,7 @@ export async function resumeRun(ui: Ui, given?: ResumeArgument): Promise<void> {
     const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
     const typed = resumedRun(details, session.profile, '/', hosts === undefined ? {} : { hosts });
     const tensorboard = typed.tensorboard === true || ui.services.setting('trainyard.openTensorBoardOnRun');
-    return machine.start(requestOf({ ...typed, tensorboard }), progress);
+    return backend.start(session, requestOf({ ...typed, tensorboard }), progress);
   });
   void tellWarnings(ui.services, run.profile, warnings);
   ui.dashboards.show(run);

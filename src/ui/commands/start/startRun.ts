@@ -66,11 +66,12 @@ export async function beginRun(
   progress: Progress,
 ): Promise<StartedRun> {
   const { profile, words } = recent;
-  const session = await (await ui.services.backend()).session(profile);
+  const backend = await ui.services.backend();
+  const session = await backend.session(profile);
   progress.onProgress?.('connecting');
-  const machine = await session.machine();
+  await session.machine();
   const request = await requestFor(ui, session.profile, recent, how, progress);
-  const started = await machine.start(request, progress);
+  const started = await backend.start(session, request, progress);
   const { device } = started;
   await rememberRun(
     ui.services,

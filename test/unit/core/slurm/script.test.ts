@@ -122,6 +122,7 @@ describe('the size of an allocation', () => {
     expect(size(profile({ gres: 'gpu:4' }), { ranks: 6 })).toEqual([2, 4]);
     expect(size(profile({}, 8), { ranks: 9 })).toEqual([2, 0]);
     expect(size({ ...profile({ nodes: 9 }), maxNodes: 4 })).toEqual([4, 0]);
+    expect(size({ ...profile({ nodes: 9 }), maxNodes: 4 }, { nodes: 6 })).toEqual([6, 0]);
   });
 
   it('asks for as many GPUs as were named, of the type of the profile', () => {
