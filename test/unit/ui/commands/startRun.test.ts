@@ -73,6 +73,8 @@ const ui = {
             profile: { name: 'local', kind: 'local' },
             machine: () => Promise.resolve(machine),
           }),
+        start: (_session: object, request: RunRequest, progress: Progress) =>
+          machine.start(request, progress),
         monitor: { refresh: () => Promise.resolve() },
       }),
     context: {
