@@ -70,6 +70,13 @@ describe('package.json', () => {
     for (const kind of kinds) expect(contract).toContain(`| \`${kind}\` |`);
   });
 
+  it('has each command and setting in docs/editor.md', () => {
+    const page = readFileSync(join(root, 'docs/editor.md'), 'utf8').replace(/\s+/g, ' ');
+    for (const { title } of contributes.commands) expect(page).toContain(`*${title}*`);
+    const settings = Object.keys(settingDefaults).filter((id) => !id.startsWith('trainyard.notifications.'));
+    for (const id of settings) expect(page).toContain(`\`${id}\``);
+  });
+
   it('names only commands, views and context values that exist', () => {
     for (const { enablement } of contributes.commands.filter((each) => 'enablement' in each)) {
       expect(Object.values(contextKeys)).toContain(enablement);
