@@ -2,6 +2,7 @@
 // editor: src/ui/commands/showError.ts shows the buttons.
 import type { CommandId, LineArgument, ResumeArgument, RunWords } from '../contributions.js';
 import { errorWords as wordsOfError } from '../core/base/errors.js';
+import { nodePath } from '../core/base/nodePath.js';
 import type { Advice, ProfilePlace, Remedy } from '../core/base/remedy.js';
 
 /** Commands that are given a profile, or ask which one where it is not known. */
@@ -281,7 +282,7 @@ function askAgain(remedy: Of<'askAgain'>): EditorRemedy {
 function otherHosts({ hosts, resume }: Extract<Remedy, { kind: 'otherHosts' }>): EditorRemedy {
   if (!resume) return { text: `Choose hosts that are there in the form, for example ${hosts.join(',')}` };
   const names = hosts.join(', ');
-  const argument = { ...resume, hosts };
+  const argument = { ...resume, dir: nodePath(resume.dir), hosts };
   const button = {
     title: `Resume on ${names}`,
     commands: [{ id: 'trainyard.resumeRun', argument }],

@@ -1,8 +1,6 @@
 // What a person can do about an error, as a code with fields. The terminal (src/cli/remedies.ts)
 // and the editor (src/ui/remedies.ts) each put a remedy into their own words.
 
-import type { NodePath } from './nodePath.js';
-
 /** The profile that a remedy is about, or a host of it where only that is known. */
 export interface ProfilePlace {
   profile?: string;
@@ -62,13 +60,13 @@ export type Remedy =
   | { kind: 'fewerNodes'; profile: string; nodes: number }
   | { kind: 'freeHead'; profile: string }
   /**
-   * Hosts that an earlier run named are lost. `hosts`: some that are there. `resume`: that run, where
-   * it is the one to go on.
+   * Hosts that an earlier run named are lost. `hosts`: some that are there. `resume`: that run and
+   * its folder on the node, where it is the one to go on.
    */
   | {
       kind: 'otherHosts';
       hosts: readonly string[];
-      resume?: { profile: string; id: string; dir: NodePath };
+      resume?: { profile: string; id: string; dir: string };
     }
   /**
    * `host`, the head, has no ranks, and the node of rank 0 does not see its `workdir`. `leftOut`:

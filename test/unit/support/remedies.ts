@@ -7,7 +7,6 @@ import {
   setMtu,
   synchroniseClock,
 } from '../../../src/core/base/nodeCommands.js';
-import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { Remedy } from '../../../src/core/base/remedy.js';
 
 type ByKind = { [K in Remedy['kind']]: readonly Extract<Remedy, { kind: K }>[] };
@@ -65,7 +64,7 @@ const byKind: ByKind = {
   fewerNodes: [{ kind: 'fewerNodes', profile, nodes: 2 }],
   otherHosts: [
     { kind: 'otherHosts', hosts: ['gpu1', 'gpu3'] },
-    { kind: 'otherHosts', hosts: ['gpu1', 'gpu3'], resume: { profile, id: 'r1', dir: nodePath('/r1') } },
+    { kind: 'otherHosts', hosts: ['gpu1', 'gpu3'], resume: { profile, id: 'r1', dir: '/r1' } },
   ],
   freeHead: [{ kind: 'freeHead', profile }],
   shareWorkdir: [
