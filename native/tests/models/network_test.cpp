@@ -270,6 +270,22 @@ TEST(Models, SmoothLabelsInTrainingOnly) {
   EXPECT_NEAR(smooth->train_step(batch.view(), 1, nullptr).loss_sum, want, 1e-6 * want);
 }
 
+TEST(Models, LearnMixturesInTrainingOnly) {
+  const RandomBatch batch(6, 12, 4, 41);
+  RandomBatch relabelled = batch;
+  std::rotate(relabelled.labels.begin(), relabelled.labels.begin() + 1, relabelled.labels.end());
+  const auto net = network("mlp", 4, 12, 6, 3);
+  const BatchView mixtures = batch.mixed(relabelled.labels, 0.75F);
+  std::vector<float> logits(24);
+  const StepResult own = net->evaluate(batch.view(), logits);
+  const double other = net->evaluate(relabelled.view(), logits).loss_sum;
+  EXPECT_EQ(net->evaluate(mixtures, logits).loss_sum, own.loss_sum);
+  const StepResult mixed = net->train_step(mixtures, 1, nullptr);
+  const double want = 0.75 * own.loss_sum + 0.25 * other;
+  EXPECT_NEAR(mixed.loss_sum, want, 1e-6 * want);
+  EXPECT_EQ(mixed.top1, own.top1);
+}
+
 TEST(Models, RefuseWhatTheyCannotDo) {
   const auto code_of = [](const auto& action) {
     try {

@@ -70,10 +70,14 @@ struct Trained {
   std::vector<double> losses;
 };
 
+/// Which steps are given mixtures.
+using Mixes = std::function<bool(size_t step)>;
+
 /// Steps with batches of their own, at the given scales of the loss. before: what else is done
 /// before step i.
 Trained train(const Case& what, Recorded& recorded, bool record, const std::vector<float>& scales,
-              const std::function<void(Network&, size_t)>& before = nullptr, Precision precision = Precision::fp32) {
+              const std::function<void(Network&, size_t)>& before = nullptr, Precision precision = Precision::fp32,
+              const Mixes& mixes = nullptr) {
   NetworkOptions options{.model = what.name, .classes = kClasses, .image_size = what.size, .batch = kBatch};
   options.record_steps = record;
   options.precision = precision;
@@ -83,7 +87,9 @@ Trained train(const Case& what, Recorded& recorded, bool record, const std::vect
   for (size_t i = 0; i < scales.size(); ++i) {
     if (before) before(net, i);
     const RandomBatch batch(kBatch, what.size, kClasses, 40 + i);
-    BatchView view = batch.view();
+    const RandomBatch others(kBatch, what.size, kClasses, 80 + i);
+    const bool mixed = mixes && mixes(i);
+    BatchView view = mixed ? batch.mixed(others.labels, 0.5F + 0.05F * static_cast<float>(i)) : batch.view();
     view.first_image = i * kBatch;
     size_t announced = net.gradients().size();
     const StepResult result = net.train_step(view, scales[i] / kBatch, [&](size_t begin, size_t end) {
@@ -120,6 +126,28 @@ TEST_P(RecordedStep, GivesTheBitsOfOpByOp) {
   // The first step as it is, the second one recorded, and every one from then on a few graphs.
   EXPECT_EQ(recorded.made, GetParam().graphs);
   EXPECT_EQ(recorded.runs, 3 * GetParam().graphs);
+}
+
+TEST_P(RecordedStep, FollowsSharesAndLabelsOfMixtures) {
+  Recorded plain;
+  Recorded recorded;
+  const std::vector<float> scales{1, 1, 1, 1};
+  const Mixes always = [](size_t) { return true; };
+  const Trained want = train(GetParam(), plain, false, scales, nullptr, Precision::fp32, always);
+  expect_same(train(GetParam(), recorded, true, scales, nullptr, Precision::fp32, always), want);
+  EXPECT_EQ(recorded.made, GetParam().graphs);
+  EXPECT_EQ(recorded.runs, 3 * GetParam().graphs);
+}
+
+TEST(RecordedStepOf, MixturesIsAnotherOne) {
+  const Case& what = cases()[0];
+  Recorded plain;
+  Recorded recorded;
+  const std::vector<float> scales(10, 1.0F);
+  const Mixes later = [](size_t step) { return step >= 3 && step < 7; };
+  const Trained want = train(what, plain, false, scales, nullptr, Precision::fp32, later);
+  expect_same(train(what, recorded, true, scales, nullptr, Precision::fp32, later), want);
+  EXPECT_EQ(recorded.made, 3 * what.graphs) << "before, for mixtures, and behind them";
 }
 
 TEST_P(RecordedStep, FollowsTheScaleOfTheLoss) {

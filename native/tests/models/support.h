@@ -26,6 +26,14 @@ struct RandomBatch {
     return {many, size, images.data() + static_cast<size_t>(begin) * size * size * 3, labels.data() + begin};
   }
 
+  /// The same images as mixtures: each has a share of its own label, and the rest of another one's.
+  BatchView mixed(const std::vector<int32_t>& others, float share) const {
+    BatchView mixtures = view();
+    mixtures.other_labels = others.data();
+    mixtures.share = share;
+    return mixtures;
+  }
+
   int count;
   int size;
   std::vector<uint8_t> images;  // [count, size, size, 3]

@@ -81,11 +81,22 @@ class Loss : public ContractTest {
     float* z = bench_.floats(logits);
     float* dz = gradient != nullptr ? bench_.floats(std::vector<double>(logits.size(), NAN)) : nullptr;
     const auto op = bench_.backend().make_softmax_cross_entropy(classes);
-    op->take_labels(labels.data(), static_cast<int>(labels.size()));
+    op->take_labels({labels.data(), static_cast<int>(labels.size())});
     op->run(z, dz, scale, smoothing);
     const LossResult result = op->result();
     if (gradient != nullptr) *gradient = bench_.read(dz, logits.size());
     return result;
+  }
+
+  struct Mixed {
+    std::vector<int32_t> labels, others;
+    float share = 1;
+  };
+  static LossResult run_mixed(SoftmaxCrossEntropyOp& op, const Mixed& m, float* z, float* dz, float scale,
+                              float smoothing) {
+    op.take_labels({m.labels.data(), static_cast<int>(m.labels.size()), m.others.data(), m.share});
+    op.run(z, dz, scale, smoothing);
+    return op.result();
   }
 };
 TRAINYARD_FOR_EVERY_BACKEND(Loss);
@@ -124,6 +135,79 @@ TEST_P(Loss, SmoothsLabelsAsPyTorchDoes) {
   EXPECT_EQ(result.top1, 1);
 }
 
+TEST_P(Loss, OfMixturesIsThatOfPyTorchsClassProbabilities) {
+  // torch.nn.functional.cross_entropy(logits, share * one_hot(labels) + (1 - share) *
+  // one_hot(others), label_smoothing=0.125, reduction="sum"), by its definition in double.
+  float* z = bench_.floats({0.5, -1.25, 2, 0, 3, -0.5, 0.25, 1.5, -2, 0.75});
+  const auto op = bench_.backend().make_softmax_cross_entropy(5);
+  // In place, as in training.
+  const LossResult result = run_mixed(*op, {{2, 3}, {3, 0}, 0.6875F}, z, z, 1, 0.125F);
+  EXPECT_NEAR(result.loss_sum, 5.59985062049147, 1e-12);
+  EXPECT_EQ(result.top1, 0);
+  const std::vector<double> want{0.0292167405152, -0.0155785431996, -0.383579926604, -0.265553384608, 0.635495113896,
+                                 -0.228111683751, 0.123879754168,   0.494641401468,  -0.610870689358, 0.220461217473};
+  const std::vector<double> got = bench_.read(z, 10);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-7) << i;
+}
+
+TEST_P(Loss, OfMixturesIsSharedForAnyNumberOfClassesAndImages) {
+  struct Case {
+    int classes, images;
+    float share, smoothing;
+  };
+  for (const Case& c : {Case{2, 1, 0.5F, 0},
+                        {3, 5, 0.75F, 0.1F},
+                        {31, 4, 1, 0},
+                        {33, 7, 0.5625F, 0.2F},
+                        {100, 3, 0.9F, 0.1F},
+                        {1000, 9, 0.625F, 0},
+                        {1003, 2, 0.51F, 0.1F}}) {
+    const std::string name = std::to_string(c.images) + "x" + std::to_string(c.classes);
+    const auto count = static_cast<size_t>(c.images) * static_cast<size_t>(c.classes);
+    const std::vector<double> logits = random_numbers(count, 61, 0, 3);
+    Mixed m{{}, {}, c.share};
+    for (int n = 0; n < c.images; ++n) {
+      m.labels.push_back((7 * n + 1) % c.classes);
+      m.others.push_back(n % 3 == 2 ? m.labels.back() : (11 * n) % c.classes);
+    }
+    // A target is linear in its classes: so are loss and gradient.
+    std::vector<double> of_labels, of_others;
+    const LossResult first = run(logits, m.labels, c.classes, &of_labels, 0.25F, c.smoothing);
+    const LossResult second = run(logits, m.others, c.classes, &of_others, 0.25F, c.smoothing);
+    float* dz = bench_.floats(std::vector<double>(count, NAN));
+    const auto op = bench_.backend().make_softmax_cross_entropy(c.classes);
+    const LossResult mixed = run_mixed(*op, m, bench_.floats(logits), dz, 0.25F, c.smoothing);
+    const double share = double{c.share};
+    const double want = share * first.loss_sum + (1 - share) * second.loss_sum;
+    EXPECT_NEAR(mixed.loss_sum, want, 1e-12 * want) << name;
+    EXPECT_EQ(mixed.top1, first.top1) << name << ": the larger share counts";
+    EXPECT_EQ(mixed.top5, first.top5) << name;
+    const std::vector<double> got = bench_.read(dz, count);
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_NEAR(got[i], share * of_labels[i] + (1 - share) * of_others[i], 2 * kRounding) << name << " " << i;
+    }
+  }
+}
+
+TEST_P(Loss, OfSingleClassesBehindMixturesIsTheirOwn) {
+  const std::vector<double> logits = random_numbers(6 * 11, 62, 0, 3);
+  const std::vector<int32_t> labels{0, 10, 5, 5, 3, 7};
+  std::vector<double> want;
+  const double loss = run(logits, labels, 11, &want).loss_sum;
+  float* z = bench_.floats(logits);
+  float* dz = bench_.floats(std::vector<double>(logits.size(), NAN));
+  const auto op = bench_.backend().make_softmax_cross_entropy(11);
+  run_mixed(*op, {{1, 2}, {3, 4}, 0.5F}, z, nullptr, 1, 0);
+  // More images than before, each wholly its label.
+  const Mixed whole{labels, {1, 1, 1, 1, 1, 1}, 1};
+  EXPECT_NEAR(run_mixed(*op, whole, z, dz, 1, 0).loss_sum, loss, 1e-12 * loss);
+  EXPECT_EQ(bench_.read(dz, logits.size()), want);
+  op->take_labels({labels.data(), 6});
+  op->run(z, dz, 1, 0);
+  EXPECT_EQ(op->result().loss_sum, loss);
+  EXPECT_EQ(bench_.read(dz, logits.size()), want);
+}
+
 TEST_P(Loss, SurvivesHugeLogits) {
   std::vector<double> gradient;
   const LossResult result = run({3e38, -3e38, 0, 1000, 1000, 0}, {0, 2}, 3, &gradient);
@@ -154,6 +238,9 @@ TEST_P(Loss, NeverCountsWhatIsNotANumber) {
 TEST_P(Loss, RefusesALabelThatIsNoClass) {
   EXPECT_THROW(run({1, 2, 3}, {3}, 3), Error);
   EXPECT_THROW(run({1, 2, 3}, {-1}, 3), Error);
+  const auto op = bench_.backend().make_softmax_cross_entropy(3);
+  const std::vector<int32_t> good{2};
+  for (const int32_t bad : {3, -1}) EXPECT_THROW(op->take_labels({good.data(), 1, &bad, 0.5F}), Error);
 }
 
 }  // namespace

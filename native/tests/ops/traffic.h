@@ -164,6 +164,8 @@ inline Traffic traffic(const cuda::SoftmaxSums& f, size_t count) {
 }
 inline Traffic traffic(const cuda::SoftmaxLoss& f, size_t count) { return {"loss", count * f.s.parts * 28}; }
 inline Traffic traffic(const cuda::SoftmaxGradient&, size_t count) { return {"loss", count * 2 * sizeof(float)}; }
+inline Traffic traffic(const cuda::SoftmaxMixedLoss& f, size_t count) { return traffic(f.plain, count); }
+inline Traffic traffic(const cuda::SoftmaxMixedGradient& f, size_t count) { return traffic(f.plain, count); }
 template <class Rule>
 Traffic traffic(const cuda::UpdateWide<Rule>& f, size_t) {
   return {"optimizer", (3 + 2 * Rule::kStates) * sizeof(float) * f.count};

@@ -225,7 +225,7 @@ void GraphNetwork::take(const BatchView& batch, const Run& run) {
   backend_->send(first_image_->data(), &batch.first_image, sizeof(batch.first_image));
   if (batch_kept_) return;
   training_->take_images(run);
-  for (const auto& loss : losses_) loss->take_labels(batch.labels, batch.count);
+  for (const auto& loss : losses_) loss->take_labels({batch.labels, batch.count, batch.other_labels, batch.share});
   batch_there_ = true;
 }
 
@@ -236,6 +236,9 @@ void GraphNetwork::start_step(const BatchView& batch, float loss_scale,
     if (ready) ready(begin, end);
   };
   const bool recorded = replay_ && !stops_for_statistics();
+  // Mixtures have other kernels.
+  const bool mixed = batch.other_labels != nullptr;
+  if (recorded && mixed != std::exchange(mixed_, mixed)) replay_->forget();
   if (recorded) replay_->begin(loss_scale);
   // A device keeps about a thousand ops that it has not begun, and a launch then waits for one to
   // end, without a deadline. Behind sums that other ranks never join that would be for ever, so ops
@@ -323,7 +326,7 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   backend_->to_host(logits.data(), inference_->logits(), wanted * sizeof(float));
   if (batch.labels == nullptr) return {};
   if (!evaluation_loss_) evaluation_loss_ = backend_->make_softmax_cross_entropy(options_.classes);
-  evaluation_loss_->take_labels(batch.labels, batch.count);
+  evaluation_loss_->take_labels({batch.labels, batch.count});
   evaluation_loss_->run(inference_->logits(), nullptr, 1.0F, 0.0F);
   return result_of(evaluation_loss_->result());
 }

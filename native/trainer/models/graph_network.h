@@ -81,6 +81,7 @@ class GraphNetwork final : public Network {
   // first op to its last one, so no other op of a step writes there.
   bool batch_there_ = false;
   bool batch_kept_ = false;                                     // see keep_batch()
+  bool mixed_ = false;                                          // whether the newest batch was of mixtures
   std::vector<std::unique_ptr<SoftmaxCrossEntropyOp>> losses_;  // of the logits, then of the auxiliary heads
   std::unique_ptr<SoftmaxCrossEntropyOp> evaluation_loss_;
   std::unique_ptr<Program> training_;

@@ -19,13 +19,15 @@ namespace trainyard {
 class PlanChooser;
 
 /// A batch as the loader hands it over. images: [count, size, size, 3], 8 bit RGB, row-major.
-/// labels: [count].
+/// labels: [count]; of images that are mixtures of two those with the larger share.
 struct BatchView {
   int count = 0;
   int image_size = 0;
   const uint8_t* images = nullptr;
   const int32_t* labels = nullptr;
   uint64_t first_image = 0;  ///< number of images[0] in the run's order over all ranks: what dropout draws follow
+  const int32_t* other_labels = nullptr;  ///< [count]; nullptr: no mixtures
+  float share = 1;                        ///< of `labels` in mixtures; other_labels have the rest
 };
 
 /// One named tensor inside a flat arena, in torchvision's name, shape and order (OIHW, row-major).
@@ -81,7 +83,7 @@ struct NetworkOptions {
 
 struct StepResult {
   double loss_sum = 0;  ///< over this rank's images; in training with the auxiliary heads' parts
-  int64_t top1 = 0;     ///< images whose best class is their label
+  int64_t top1 = 0;     ///< images whose best class is their label (of a mixture the one with the larger share)
   int64_t top5 = 0;
 };
 

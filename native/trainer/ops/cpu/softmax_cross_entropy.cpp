@@ -28,24 +28,24 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
  public:
   explicit CpuSoftmaxCrossEntropy(int classes) : classes_(classes) {}
 
-  void take_labels(const int32_t* labels, int count) override {
-    for (int n = 0; n < count; ++n) {
-      if (labels[n] >= 0 && labels[n] < classes_) continue;
-      throw Error(Exit::data, "Image " + std::to_string(n) + " of a batch has label " + std::to_string(labels[n]) +
-                                  ", but the model has " + std::to_string(classes_) +
-                                  " classes. Train on the data the model was made for.");
-    }
-    labels_.assign(labels, labels + count);
+  void take_labels(const BatchLabels& batch) override {
+    take(batch.labels, batch.count, labels_);
+    take(batch.others, batch.others != nullptr ? batch.count : 0, others_);
+    share_ = double{batch.share};
   }
 
   void run(const void* logits, void* dlogits, float scale, float smoothing) override {
     LossResult result;
     const double own = 1.0 - double{smoothing};
+    const bool mixed = !others_.empty();
+    const double minor = mixed ? own * (1.0 - share_) : 0.0;
+    const double major = mixed ? own * share_ : own;
     const double each = double{smoothing} / classes_;
     for (size_t n = 0; n < labels_.size(); ++n) {
       const size_t offset = n * static_cast<size_t>(classes_);
       const float* z = static_cast<const float*>(logits) + offset;
       const int label = labels_[n];
+      const int other = mixed ? others_[n] : label;
       const int rank = rank_of(z, classes_, label);
       result.top1 += rank < 1 ? 1 : 0;
       result.top5 += rank < 5 ? 1 : 0;
@@ -54,6 +54,8 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       for (int c = 0; c < classes_; ++c) sum += std::exp(z[c] - largest);
       const double log_sum = std::log(sum);
       result.loss_sum += own * (log_sum - (z[label] - largest));
+      // Their logarithms differ by the logits alone.
+      if (mixed) result.loss_sum += minor * (double{z[label]} - double{z[other]});
       if (smoothing > 0) {
         double rest = 0;
         for (int c = 0; c < classes_; ++c) rest += log_sum - (z[c] - largest);
@@ -63,7 +65,8 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
       float* dz = static_cast<float*>(dlogits) + offset;
       for (int c = 0; c < classes_; ++c) {
         const double probability = std::exp(z[c] - largest) / sum;
-        dz[c] = static_cast<float>((probability - each - (c == label ? own : 0.0)) * double{scale});
+        const double target = (c == label ? major : 0.0) + (c == other ? minor : 0.0);
+        dz[c] = static_cast<float>((probability - each - target) * double{scale});
       }
     }
     result_ = result;
@@ -72,8 +75,20 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   LossResult result() override { return result_; }
 
  private:
+  void take(const int32_t* labels, int count, std::vector<int32_t>& taken) const {
+    for (int n = 0; n < count; ++n) {
+      if (labels[n] >= 0 && labels[n] < classes_) continue;
+      throw Error(Exit::data, "Image " + std::to_string(n) + " of a batch has label " + std::to_string(labels[n]) +
+                                  ", but the model has " + std::to_string(classes_) +
+                                  " classes. Train on the data the model was made for.");
+    }
+    taken.assign(labels, labels + count);
+  }
+
   int classes_;
   std::vector<int32_t> labels_;
+  std::vector<int32_t> others_;  ///< empty: no mixtures
+  double share_ = 1;
   LossResult result_;
 };
 

@@ -20,13 +20,17 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   CudaSoftmaxCrossEntropy(const Device& device, int classes)
       : device_(device), classes_(static_cast<unsigned>(classes)), parts_(std::min(classes_, kMostParts)) {}
 
-  void take_labels(const int32_t* labels, int count) override {
-    check(labels, count);
-    count_ = static_cast<size_t>(count);
+  void take_labels(const BatchLabels& batch) override {
+    check(batch.labels, batch.count);
+    count_ = static_cast<size_t>(batch.count);
     reserve(count_);
-    for (size_t at = 0; at < count_; at += kLabelsAtOnce) {
-      device_.memory->send(labels_ + at, labels + at, std::min(count_ - at, kLabelsAtOnce) * sizeof(int32_t));
-    }
+    send(labels_, batch.labels);
+    mixed_ = batch.others != nullptr;
+    if (!mixed_) return;
+    check(batch.others, batch.count);
+    reserve_mixture(count_);
+    send(others_, batch.others);
+    device_.memory->send(share_, &batch.share, sizeof(batch.share));
   }
 
   void run(const void* logits, void* dlogits, float scale, float smoothing) override {
@@ -35,9 +39,15 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     const Launcher& launcher = device_.launcher;
     each(launcher, images * parts_, SoftmaxLargest{shape, largest_, before_});
     each(launcher, images * parts_, SoftmaxSums{shape, largest_, sums_, shifted_});
-    each(launcher, images, SoftmaxLoss{shape, largest_, sums_, shifted_, before_, folded_, loss_});
-    if (dlogits != nullptr) {
-      each(launcher, images * classes_, SoftmaxGradient{shape, folded_, static_cast<float*>(dlogits), scale});
+    const SoftmaxLoss loss{shape, largest_, sums_, shifted_, before_, folded_, loss_};
+    const SoftmaxGradient gradient{shape, folded_, static_cast<float*>(dlogits), scale};
+    const SoftmaxMixture mixture{others_, share_};
+    if (mixed_) {
+      each(launcher, images, SoftmaxMixedLoss{loss, mixture});
+      if (dlogits != nullptr) each(launcher, images * classes_, SoftmaxMixedGradient{gradient, mixture});
+    } else {
+      each(launcher, images, loss);
+      if (dlogits != nullptr) each(launcher, images * classes_, gradient);
     }
   }
 
@@ -62,6 +72,21 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
                                                      std::to_string(classes_) +
                                                      " classes. Train on the data the model was made for.");
     }
+  }
+
+  void send(int32_t* memory, const int32_t* labels) {
+    for (size_t at = 0; at < count_; at += kLabelsAtOnce) {
+      device_.memory->send(memory + at, labels + at, std::min(count_ - at, kLabelsAtOnce) * sizeof(int32_t));
+    }
+  }
+
+  /// Apart, as most trainings mix nothing.
+  void reserve_mixture(size_t images) {
+    if (images <= mixtures_) return;
+    mixture_memory_ = device_.memory->allocate(sizeof(float) + images * sizeof(int32_t));
+    share_ = reinterpret_cast<float*>(mixture_memory_->data());
+    others_ = reinterpret_cast<int32_t*>(share_ + 1);
+    mixtures_ = images;
   }
 
   void reserve(size_t images) {
@@ -92,6 +117,11 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   ImageLoss* loss_ = nullptr;  // [images]
   int32_t* before_ = nullptr;  // [images, parts]
   int32_t* labels_ = nullptr;  // [images]
+  bool mixed_ = false;         // the batch's images are mixtures
+  size_t mixtures_ = 0;        // that there is room for
+  std::unique_ptr<BackendMemory> mixture_memory_;
+  float* share_ = nullptr;     // [1]
+  int32_t* others_ = nullptr;  // [mixtures]
 };
 
 }  // namespace

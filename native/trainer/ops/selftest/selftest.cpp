@@ -241,25 +241,29 @@ void elementwise(Comparison& all) {
   });
 }
 
-void loss(Comparison& all) {
+/// mixed: of images that are mixtures of two.
+void loss(Comparison& all, bool mixed) {
   constexpr int kImages = 9;
   constexpr int kClasses = 1000;
-  all.run("softmax cross entropy 9x1000", kRoundings, [&](Side& side) -> std::vector<Result> {
-    Random random{51};
-    std::vector<int32_t> labels(kImages);
-    for (int32_t& label : labels) label = static_cast<int32_t>(random.below(kClasses));
-    std::vector<float> logits = normal_numbers(size_t{kImages} * kClasses, 52);
-    logits[static_cast<size_t>(labels[0])] = 9;  // one image is right
-    float* z = side.floats(logits);
-    float* dz = side.poisoned(logits.size());
-    const auto op = side.backend().make_softmax_cross_entropy(kClasses);
-    op->take_labels(labels.data(), kImages);
-    op->run(z, dz, 1.0F / kImages, 0.1F);
-    const LossResult result = op->result();
-    return {{"loss", {static_cast<float>(result.loss_sum)}},
-            {"top 1 and 5", {static_cast<float>(result.top1), static_cast<float>(result.top5)}},
-            {"dlogits", side.read(dz, logits.size())}};
-  });
+  all.run(std::string("softmax cross entropy 9x1000") + (mixed ? ", mixed" : ""), kRoundings,
+          [&](Side& side) -> std::vector<Result> {
+            Random random{51};
+            std::vector<int32_t> labels(kImages);
+            for (int32_t& label : labels) label = static_cast<int32_t>(random.below(kClasses));
+            std::vector<int32_t> others(kImages);
+            for (int32_t& label : others) label = static_cast<int32_t>(random.below(kClasses));
+            std::vector<float> logits = normal_numbers(size_t{kImages} * kClasses, 52);
+            logits[static_cast<size_t>(labels[0])] = 9;  // one image is right
+            float* z = side.floats(logits);
+            float* dz = side.poisoned(logits.size());
+            const auto op = side.backend().make_softmax_cross_entropy(kClasses);
+            op->take_labels({labels.data(), kImages, mixed ? others.data() : nullptr, 0.625F});
+            op->run(z, dz, 1.0F / kImages, 0.1F);
+            const LossResult result = op->result();
+            return {{"loss", {static_cast<float>(result.loss_sum)}},
+                    {"top 1 and 5", {static_cast<float>(result.top1), static_cast<float>(result.top5)}},
+                    {"dlogits", side.read(dz, logits.size())}};
+          });
 }
 
 /// The kinds of convolution in ResNets and Inception: stem, 3x3, 1x1, strided ones, long windows,
@@ -371,7 +375,7 @@ void every_op(Comparison& all) {
 
 std::vector<SelftestRow> selftest(Backend& tested, Backend& reference) {
   Comparison all(tested, reference);
-  loss(all);  // of fp32, whatever the network stores
+  for (const bool mixed : {false, true}) loss(all, mixed);  // of fp32, whatever the network stores
   every_op(all);
   for (const auto& [dtype, name] : {std::pair{DType::bf16, " in bf16"}, {DType::f16, " in fp16"}}) {
     if (!tested.stores(dtype)) continue;

@@ -94,7 +94,13 @@ BatchView TrainingStep::micro_batch(const BatchView& batch, int part) const {
   const int micro = batch.count / accumulate_;
   const size_t image_bytes = static_cast<size_t>(batch.image_size) * static_cast<size_t>(batch.image_size) * 3;
   const auto first = static_cast<size_t>(part) * static_cast<size_t>(micro);
-  return {micro, batch.image_size, batch.images + first * image_bytes, batch.labels + first, batch.first_image + first};
+  BatchView view = batch;
+  view.count = micro;
+  view.images += first * image_bytes;
+  view.labels += first;
+  view.first_image += first;
+  if (view.other_labels != nullptr) view.other_labels += first;
+  return view;
 }
 
 StepResult TrainingStep::compute(const BatchView& batch, float loss_scale, const Ahead& ahead) {

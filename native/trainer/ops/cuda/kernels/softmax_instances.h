@@ -9,5 +9,7 @@ TRAINYARD_EACH(SoftmaxLargest);
 TRAINYARD_EACH(SoftmaxSums);
 TRAINYARD_EACH(SoftmaxLoss);
 TRAINYARD_EACH(SoftmaxGradient);
+TRAINYARD_EACH(SoftmaxMixedLoss);
+TRAINYARD_EACH(SoftmaxMixedGradient);
 
 }  // namespace trainyard::cuda

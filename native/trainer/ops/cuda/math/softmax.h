@@ -123,4 +123,47 @@ struct SoftmaxGradient {
   }
 };
 
+/// What makes images mixtures of two classes: in the device's memory, as it is another in every
+/// batch.
+struct SoftmaxMixture {
+  const int32_t* others;  // [count]
+  const float* share;     // [1]: of the label in each image; the other class has the rest
+};
+
+/// Index = image. What SoftmaxLoss gives, for a target that the label shares with another class.
+struct SoftmaxMixedLoss {
+  SoftmaxLoss plain;
+  SoftmaxMixture mixture;
+
+  TRAINYARD_HD void operator()(unsigned n) const {
+    plain(n);
+    const SoftmaxShape& s = plain.s;
+    const float* z = s.logits + static_cast<size_t>(n) * s.classes;
+    const double own = static_cast<double>(z[static_cast<unsigned>(s.labels[n])]);
+    const double other = static_cast<double>(z[static_cast<unsigned>(mixture.others[n])]);
+    const double rest = 1.0 - static_cast<double>(*mixture.share);
+    // Their logarithms differ by the logits alone.
+    plain.loss[n].loss += (1.0 - s.smoothing) * rest * (own - other);
+  }
+};
+
+/// Index = element of the logits. What SoftmaxGradient gives, for such a target.
+struct SoftmaxMixedGradient {
+  SoftmaxGradient plain;
+  SoftmaxMixture mixture;
+
+  TRAINYARD_HD void operator()(unsigned i) const {
+    const SoftmaxShape& s = plain.s;
+    const unsigned n = i / s.classes;
+    const unsigned c = i % s.classes;
+    const double* folded = plain.folded + 2 * static_cast<size_t>(n);
+    const double probability = exp(static_cast<double>(s.logits[i]) - folded[0]) / folded[1];
+    const double share = static_cast<double>(*mixture.share);
+    const double onehot = (c == static_cast<unsigned>(s.labels[n]) ? share : 0.0) +
+                          (c == static_cast<unsigned>(mixture.others[n]) ? 1.0 - share : 0.0);
+    const double target = (1.0 - s.smoothing) * onehot + s.smoothing / s.classes;
+    plain.dlogits[i] = static_cast<float>((probability - target) * static_cast<double>(plain.scale));
+  }
+};
+
 }  // namespace trainyard::cuda
