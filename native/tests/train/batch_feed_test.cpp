@@ -24,10 +24,13 @@ class CountingLoader final : public Loader {
     batch.count = 1;
     batch.images = std::vector<uint8_t>(3, static_cast<uint8_t>(step));
     batch.labels = {static_cast<int32_t>(step)};
+    if (mixed) batch.other_labels = {static_cast<int32_t>(100 + step)};
+    if (mixed) batch.share = 0.75F;
     return batch;
   }
   void recycle(Batch done) override { recycled.push_back(done.labels.at(0)); }
 
+  bool mixed = false;
   int64_t asked = 0;
   int64_t broken = -1;  ///< the step whose batch cannot be had
   std::vector<int32_t> recycled;
@@ -51,6 +54,16 @@ TEST(BatchFeed, GivesWhatWasLookedAtAhead) {
   feed.done();
   EXPECT_EQ(loader.recycled, (std::vector<int32_t>{0, 1, 2}));
   EXPECT_EQ(loader.asked, 3);
+}
+
+TEST(BatchFeed, HandsOnWhatImagesAreMixturesOf) {
+  CountingLoader loader;
+  BatchFeed feed(loader, [] { return false; }, 1, 3);
+  EXPECT_EQ(feed.take(0).other_labels, nullptr);
+  loader.mixed = true;
+  const BatchView view = feed.take(1);
+  EXPECT_EQ(view.other_labels[0], 101);
+  EXPECT_EQ(view.share, 0.75F);
 }
 
 TEST(BatchFeed, CountsWaitsInWhichTheDeviceHadNothingToDo) {

@@ -9,13 +9,16 @@
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/base/random.h"
 #include "trainer/data/order.h"
+#include "trainer/data/pixels/mixing.h"
 #include "trainer/data/reader.h"
 
 namespace trainyard {
 
 namespace {
 
+constexpr uint64_t kMixTag = 0x6d6978ULL;
 constexpr int kImagesAtOnce =
     8;  // taken by a thread in one go: few enough to share a batch, many enough to save locking
 
@@ -30,6 +33,7 @@ struct Slot {
   Batch batch;
   int taken = 0;
   int finished = 0;
+  bool complete = false;  ///< all images are there, and mixed
   std::vector<Unreadable> unreadable;
   bool unfilled = false;  ///< an image had no stand-in
 };
@@ -66,6 +70,7 @@ class ThreadedLoader : public Loader {
   Slot* claim();
   void open_slot();
   void decode(Reader& reader, Slot& slot, int begin, int end);
+  void mix(Slot& slot) const;
   void report(const Slot& slot);
   void tell(const std::string& line) const;
 
@@ -102,6 +107,7 @@ void ThreadedLoader::open_slot() {
   slot->batch.images.resize(count * side * side * 3);
   slot->batch.labels.resize(count);
   slot->batch.indices.resize(count);
+  slot->complete = count == 0;
   slots_.push_back(std::move(slot));
   if (count == 0) ready_.notify_one();
 }
@@ -148,6 +154,12 @@ void ThreadedLoader::decode(Reader& reader, Slot& slot, int begin, int end) {
   slot.unfilled = slot.unfilled || unfilled;
 }
 
+void ThreadedLoader::mix(Slot& slot) const {
+  Random random({options_.seed, static_cast<uint64_t>(slot.part.epoch), static_cast<uint64_t>(slot.part.place),
+                 static_cast<uint64_t>(options_.rank), kMixTag});
+  mix_batch(draw_mixture(options_.mixing, options_.image_size, random), options_.image_size, slot.batch);
+}
+
 void ThreadedLoader::run() {
   try {
     work();
@@ -174,7 +186,14 @@ void ThreadedLoader::work() {
     decode(reader, *slot, begin, end);
     lock.lock();
     slot->finished += end - begin;
-    if (slot->finished == slot->part.count) ready_.notify_one();
+    if (slot->finished < slot->part.count) continue;
+    if (options_.mixing.any()) {
+      lock.unlock();
+      mix(*slot);  // nobody else looks at it until it is complete
+      lock.lock();
+    }
+    slot->complete = true;
+    ready_.notify_one();
   }
 }
 
@@ -203,7 +222,7 @@ Batch ThreadedLoader::next(int64_t step) {
   std::unique_ptr<Slot> slot;
   {
     std::unique_lock lock(mutex_);
-    const auto complete = [this] { return !slots_.empty() && slots_.front()->finished == slots_.front()->part.count; };
+    const auto complete = [this] { return !slots_.empty() && slots_.front()->complete; };
     ready_.wait(lock, [&] { return broken_ || complete(); });
     if (!complete()) std::rethrow_exception(broken_);
     slot = std::move(slots_.front());

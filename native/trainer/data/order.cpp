@@ -92,7 +92,8 @@ Part Order::part(int64_t step) {
   epoch_ = epoch;
   const auto in_epoch = static_cast<size_t>(step % steps_per_epoch_);
   const size_t begin = std::min((in_epoch * world_ + rank_) * batch_, size_);
-  return {epoch, permutation_, begin, static_cast<int>(std::min(batch_, size_ - begin))};
+  return {epoch, permutation_, begin, static_cast<int>(std::min(batch_, size_ - begin)),
+          static_cast<int64_t>(in_epoch)};
 }
 
 }  // namespace trainyard

@@ -15,6 +15,7 @@ struct Part {
   std::shared_ptr<const std::vector<uint32_t>> permutation;
   size_t begin = 0;
   int count = 0;
+  int64_t place = 0;  ///< of the step in its epoch
 
   /// The image of a slot, or, for tries > 0, the one that stands in when that many before it were
   /// unreadable: the next in the permutation, from its end on to its beginning.

@@ -74,6 +74,15 @@ std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, c
 
 enum class Augment { none, standard, trivial };
 
+/// How strongly each image of a batch is mixed with another one of it (pixels/mixing.h): alpha of a
+/// distribution Beta(alpha, alpha); 0: not at all. With both, each batch takes one of the two.
+struct Mixing {
+  double mixup = 0;
+  double cutmix = 0;
+  bool any() const { return mixup > 0 || cutmix > 0; }
+};
+constexpr double kMostMixing = 100;  ///< of either; by then nearly all images are halves of two
+
 struct LoaderOptions {
   int image_size = 32;
   int batch = 32;  ///< per rank
@@ -86,6 +95,7 @@ struct LoaderOptions {
   Augment augment = Augment::standard;
   /// How likely a part of an image is erased, in [0, 1] (trivial_augment.h).
   double random_erasing = 0;
+  Mixing mixing{};  ///< of all images, synthetic ones too
   /// With Augment::none: the very pixels of torchvision's Resize and CenterCrop (pil_resize.h), of
   /// images decoded at full size. Training does without, as large JPEGs are decoded shrunk in a
   /// fraction of the time.
@@ -116,17 +126,21 @@ struct Batch {
   std::vector<uint8_t> images;  ///< [count, size, size, 3] RGB
   std::vector<int32_t> labels;  ///< [count]
   std::vector<size_t> indices;  ///< [count], in the data set
+  // Where images are mixtures of two, `labels` are those with the larger share.
+  std::vector<int32_t> other_labels;  ///< [count]; empty where nothing is mixed
+  float share = 1;                    ///< of `labels`, in [0.5, 1]; other_labels have the rest
 };
 
 /// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an
 /// epoch is images [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes
 /// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. Augmentation is drawn
-/// from (seed, epoch, index). A rest smaller than a global batch is left out of the epoch when
-/// shuffling. An unreadable image is replaced by the next readable one of the same permutation, the
-/// same on every rank count: going on at the permutation's beginning after its end, with the
-/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the
-/// unreadable images it met. Without shuffling, the last parts of a global batch may be short or
-/// empty.
+/// from (seed, epoch, index), and how a batch is mixed from (seed, epoch, place in the epoch,
+/// rank): images of a rank's part with one another. A rest smaller than a global batch is left out
+/// of the epoch when shuffling. An unreadable image is replaced by the next readable one of the
+/// same permutation, the same on every rank count: going on at the permutation's beginning after
+/// its end, with the stand-in's own label, index and augmentation, when shuffling or not. Each rank
+/// counts the unreadable images it met. Without shuffling, the last parts of a global batch may be
+/// short or empty.
 class Loader {
  public:
   virtual ~Loader() = default;

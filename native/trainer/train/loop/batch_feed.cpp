@@ -41,7 +41,10 @@ Batch BatchFeed::fetch(int64_t step) {
 }
 
 BatchView BatchFeed::view(const Batch& batch) const {
-  return {batch.count, image_size_, batch.images.data(), batch.labels.data()};
+  BatchView view{batch.count, image_size_, batch.images.data(), batch.labels.data()};
+  if (!batch.other_labels.empty()) view.other_labels = batch.other_labels.data();
+  view.share = batch.share;
+  return view;
 }
 
 }  // namespace trainyard
