@@ -135,6 +135,8 @@ TEST(Plans, RefuseWhatMakesNoSenseByItsFlag) {
       {"--accumulate", [](TrainOptions& o) { o.accumulate = 0; }},
       {"--clip-norm", [](TrainOptions& o) { o.clip_norm = -1; }},
       {"--label-smoothing", [](TrainOptions& o) { o.label_smoothing = 1; }},
+      {"--mixup", [](TrainOptions& o) { o.mixing.mixup = 101; }},
+      {"--cutmix", [](TrainOptions& o) { o.mixing.cutmix = -1; }},
       {"--beta1", [](TrainOptions& o) { o.optimizer.beta1 = 1; }},
       {"--beta2", [](TrainOptions& o) { o.optimizer.beta2 = -0.1; }},
       {"--epsilon", [](TrainOptions& o) { o.optimizer.epsilon = 0; }},

@@ -51,7 +51,7 @@ Verb add_input(CLI::App& bench) {
   command->add_option("--seconds", o->seconds, "measure for so long")
       ->transform(seconds_range())
       ->capture_default_str();
-  add_augment_flags(*command, o->augment, o->random_erasing);
+  add_augment_flags(*command, {o->augment, o->random_erasing, o->mixing});
   command->add_flag("--whole", o->whole, "decode every image whole, where else only the part looked at is");
   return {command, [o] {
             print(bench_input(*o));

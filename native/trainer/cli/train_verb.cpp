@@ -48,7 +48,7 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 }
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
-  add_augment_flags(command, o.augment, o.random_erasing);
+  add_augment_flags(command, {o.augment, o.random_erasing, o.mixing});
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();

@@ -1,10 +1,19 @@
-// --augment and --random-erasing, which train and bench input share.
+// --augment, --random-erasing, --mixup and --cutmix, which train and bench input share.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "trainer/data/source.h"
+
 namespace trainyard {
 
-void add_augment_flags(CLI::App& command, std::string& augment, double& random_erasing);
+/// Where the values go.
+struct AugmentOptions {
+  std::string& augment;
+  double& random_erasing;
+  Mixing& mixing;
+};
+
+void add_augment_flags(CLI::App& command, const AugmentOptions& to);
 
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/order.h"
+#include "trainer/data/pixels/mixing.h"
 #include "trainer/data/reader.h"
 #include "trainer/models/network.h"
 #include "trainer/ops/contract/backend.h"
@@ -36,6 +37,7 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
   const TensorDesc desc{{loader.batch, 3, options.image_size, options.image_size}, Layout::nhwc};
   const auto input = make_cpu_backend()->make_input(desc, {kPixelMean[0], kPixelMean[1], kPixelMean[2]},
                                                     {kPixelStd[0], kPixelStd[1], kPixelStd[2]});
+  Random random({loader.seed});
   int64_t images = 0;
   double seconds = 0;
   const Stopwatch watch;
@@ -46,6 +48,10 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
       const size_t index = part.index(i, 0);
       const auto problem = reader.read(index, part.epoch, bytes.data() + pixels * i);
       if (problem) throw Error(Exit::data, dataset->name(index) + ": " + *problem + ". Give sound images");
+    }
+    if (options.mixing.any()) {
+      mix_images(draw_mixture(options.mixing, options.image_size, random), part.count, options.image_size,
+                 bytes.data());
     }
     input->forward(bytes.data(), part.count, normalised.data());
     images += part.count;
@@ -60,6 +66,8 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
           {"image_size", options.image_size},
           {"augment", options.augment},
           {"random_erasing", options.random_erasing},
+          {"mixup", options.mixing.mixup},
+          {"cutmix", options.mixing.cutmix},
           {"whole", options.whole}};
 }
 

@@ -7,8 +7,9 @@
 namespace trainyard {
 
 /// Images of the data set in a mixed order, decoded, augmented and normalised, one after the other
-/// on this thread, in batches of 32. Returns {images, seconds, cpu_seconds (of this process),
-/// images_per_sec, image_size, augment, random_erasing, whole}.
+/// on this thread, in batches of 32, which are then mixed where that is asked for. Returns {images,
+/// seconds, cpu_seconds (of this process), images_per_sec, image_size, augment, random_erasing,
+/// mixup, cutmix, whole}.
 nlohmann::json bench_input(const BenchInputOptions& options);
 
 }  // namespace trainyard

@@ -116,6 +116,7 @@ class TrainRun {
     loader.seed = options_.seed;
     loader.augment = augment_of(options_.augment);
     loader.random_erasing = options_.random_erasing;
+    loader.mixing = options_.mixing;
     loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
     loader.cache = options_.cache == "ram";
     loader.make_device_jpeg = jpeg_decoder_maker(options_.jpeg_decoder, own_cuda_device(workers_.local_rank()));

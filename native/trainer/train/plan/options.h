@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/data/source.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/strategies/team.h"
 
@@ -45,6 +46,7 @@ struct TrainOptions {
   std::string init_weights;
   std::string augment = "standard";
   double random_erasing = 0;
+  Mixing mixing{};
   std::string cache = "none";
   std::string jpeg_decoder = "cpu";
   int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
@@ -91,6 +93,7 @@ struct BenchInputOptions {
   double seconds = 3;
   std::string augment = "standard";
   double random_erasing = 0;
+  Mixing mixing{};
   bool whole = false;  ///< decode every image whole, as if it were kept
 };
 

@@ -31,6 +31,7 @@ void require_same(const nlohmann::json& state, const char* field, const T& ours,
 }
 
 bool part_of_one(double value) { return value >= 0 && value < 1; }
+bool may_mix(double alpha) { return alpha >= 0 && alpha <= kMostMixing; }
 
 void check_optimizer(const OptimizerOptions& options) {
   require(part_of_one(options.momentum), "--momentum must be in [0, 1)");
@@ -98,6 +99,8 @@ void check_options(const TrainOptions& options) {
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device, .cache = options.cache});
   require(options.random_erasing >= 0 && options.random_erasing <= 1, "--random-erasing must be in [0, 1]");
+  require(may_mix(options.mixing.mixup), "--mixup must be in (0, 100], or 0 for none");
+  require(may_mix(options.mixing.cutmix), "--cutmix must be in (0, 100], or 0 for none");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");

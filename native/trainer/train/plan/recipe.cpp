@@ -24,6 +24,8 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
   nlohmann::json recipe = {
       {"augment", options.augment},
       {"random_erasing", options.random_erasing},
+      {"mixup", options.mixing.mixup},
+      {"cutmix", options.mixing.cutmix},
       {"accumulate", options.accumulate},
       {"label_smoothing", options.label_smoothing},
       {"clip_norm", options.clip_norm},
