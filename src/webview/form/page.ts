@@ -133,7 +133,7 @@ export class FormPage extends LitElement {
     return html`${textField({
       id: 'command',
       label: 'Command',
-      placeholder: 'python train.py --epochs 10',
+      placeholder: 'python3 train.py --epochs 10',
       value: values.command,
       problem: problems['command'],
       code: true,
