@@ -71,11 +71,16 @@ def make_with_pip(target):
 
     packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
     wheel = pip_of_python()
-    code, said = command([sys.executable, "-m", "venv"] + (["--without-pip"] if wheel else []) + [target])
-    if code == 0 and wheel:
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(packages)
-    return code, said
+    if wheel and command([sys.executable, "-m", "venv", "--without-pip", target])[0] == 0:
+        try:
+            # Elsewhere in some Pythons, as in those without a global lock.
+            if os.path.isdir(packages):
+                with zipfile.ZipFile(wheel) as archive:
+                    archive.extractall(packages)
+                return 0, []
+        except zipfile.BadZipFile:
+            pass  # Python itself says what is wrong with it
+    return command([sys.executable, "-m", "venv", "--clear", target])
 
 
 def make_environment(target, wheels, pinned):

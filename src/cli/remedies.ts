@@ -71,7 +71,7 @@ export function remedyText(remedy: Remedy): string {
       const flag = `--hosts ${remedy.hosts.join(',')}`;
       return remedy.resume === undefined
         ? `Name hosts that are there, for example: ${flag}`
-        : `Go on with hosts that are there, for example: trainyard resume ${remedy.resume.id} ${flag}`;
+        : `Go on with hosts that are there, for example: trainyard resume ${remedy.resume.id} --profile ${remedy.resume.profile} ${flag}`;
     }
     case 'shareWorkdir':
       return remedy.leftOut === true

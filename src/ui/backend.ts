@@ -40,6 +40,7 @@ export class Backend implements Disposable {
   readonly feeds: RunFeeds;
   readonly boards: TensorBoards;
   readonly comparer: Comparer;
+  private notes: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: BackendOptions) {
     const { logger } = options;
@@ -69,11 +70,19 @@ export class Backend implements Disposable {
   async start(session: ClusterSession, request: RunRequest, progress: Progress): Promise<StartedRun> {
     const machine = await session.machine();
     const started = await machine.start(request, progress);
-    const noted = new RunBook(this.home()).add(started.id, session.profile.name);
-    await noted.catch((error: unknown) => {
-      this.options.logger.log('warn', `${started.id} is not noted: ${errorWords(error)}`); // it runs
-    });
+    await this.note(started.id, session.profile.name);
     return started;
+  }
+
+  /** Notes where a run was started. One that cannot be noted runs all the same. */
+  note(id: string, profile: string): Promise<void> {
+    // One after the other, as each writes the whole book.
+    this.notes = this.notes
+      .then(() => new RunBook(this.home()).add(id, profile))
+      .catch((error: unknown) => {
+        this.options.logger.log('warn', `${id} is not noted: ${errorWords(error)}`);
+      });
+    return this.notes;
   }
 
   /** Of a profile that is not saved. `Clusters.adopt` takes it over, or the caller disposes it. */

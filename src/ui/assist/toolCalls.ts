@@ -67,7 +67,10 @@ async function hostOf(services: Services): Promise<ToolHost> {
     profiles: backend.profiles(),
     // The editor knows the runs of the profiles that are connected.
     book: {
-      add: () => backend.monitor.refresh(),
+      add: async (id, profile) => {
+        await backend.note(id, profile);
+        await backend.monitor.refresh();
+      },
       profileOf: (text) => {
         const found = backend.monitor.all.find(({ run }) => run.entry.id === text);
         return Promise.resolve(found?.profile);

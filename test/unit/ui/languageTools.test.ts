@@ -23,6 +23,7 @@ vi.mock('vscode', () => ({
 const local = { name: 'local', kind: 'local' };
 const started: unknown[] = [];
 const stopped: unknown[] = [];
+const noted: string[][] = [];
 const entry = { id: '20260101-000000-a-1111', dir: '/r', state: { phase: 'running' }, run: null };
 const machine = {
   start: (request: unknown) => {
@@ -41,6 +42,10 @@ const backend = {
     get: () => Promise.resolve(local),
   }),
   machine: () => Promise.resolve(machine),
+  note: (...given: string[]) => {
+    noted.push(given);
+    return Promise.resolve();
+  },
   monitor: { all: [], refresh: () => Promise.resolve() },
 };
 const services = { backend: () => Promise.resolve(backend) } as unknown as Services;
@@ -60,6 +65,7 @@ it('asks before a start with the whole command, and starts nothing until then', 
   const result = await invokeTool(services, 'trainyard_start_run', input, token);
   expect(result.content).toEqual([{ value: '{"id":"new","dir":"/new","profile":"local"}' }]);
   expect(started).toHaveLength(1);
+  expect(noted).toEqual([['new', 'local']]);
 });
 
 it('asks before a stop, by the whole id', async () => {
