@@ -41,12 +41,16 @@ export class HostClient {
     }
   }
 
-  /** Waits for a host other than `old`. */
+  /**
+   * Waits for a host other than `old`. A window is loaded in 10 s where nothing else runs, and in
+   * more than 30 s beside another editor on two cores.
+   */
   next(old?: number): Promise<HostFile> {
-    return until('extension host', () => {
+    const other = (): HostFile | undefined => {
       const host = this.current();
       return host && host.pid !== old ? host : undefined;
-    });
+    };
+    return until('extension host', other, 90);
   }
 
   async ask<M extends Method>(method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
