@@ -3,15 +3,13 @@ import type { AgentClient } from '../core/agent/agentClient.js';
 import { Clusters } from '../core/follow/clusters.js';
 import { ClusterSession } from '../core/follow/clusterSession.js';
 import type { NodePath } from '../core/base/nodePath.js';
-import type { Progress } from '../core/base/progress.js';
-import type { Machine, StartedRun } from '../core/cluster/nodes/machine.js';
+import type { Machine } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
 import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
-import type { RunRequest } from '../core/plan/request/request.js';
 import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
 import { runTerminal, type RunTerminal } from '../core/follow/runTerminal.js';
@@ -64,17 +62,9 @@ export class Backend implements Disposable {
   }
 
   /**
-   * Starts a run, or goes on with one, and notes its profile, by which the command line finds it
-   * (`last`). UserError, Cancelled.
+   * Notes where a run was started, by which the command line finds it (`last`). One that cannot be
+   * noted runs all the same.
    */
-  async start(session: ClusterSession, request: RunRequest, progress: Progress): Promise<StartedRun> {
-    const machine = await session.machine();
-    const started = await machine.start(request, progress);
-    await this.note(started.id, session.profile.name);
-    return started;
-  }
-
-  /** Notes where a run was started. One that cannot be noted runs all the same. */
   note(id: string, profile: string): Promise<void> {
     // One after the other, as each writes the whole book.
     this.notes = this.notes

@@ -279,7 +279,7 @@ function askAgain(remedy: Of<'askAgain'>): EditorRemedy {
   };
 }
 
-function otherHosts({ hosts, resume }: Extract<Remedy, { kind: 'otherHosts' }>): EditorRemedy {
+function otherHosts({ hosts, resume }: Of<'otherHosts'>): EditorRemedy {
   if (!resume) return { text: `Choose hosts that are there in the form, for example ${hosts.join(',')}` };
   const names = hosts.join(', ');
   const argument = { ...resume, dir: nodePath(resume.dir), hosts };

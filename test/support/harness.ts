@@ -218,10 +218,22 @@ const newestStep = (dir: string): number => {
   return Number(steps.at(-1)?.[1] ?? 0);
 };
 
+/** Ends a program with SIGKILL once `isThere`, or after it ended by itself. */
+async function killWhen(running: Running, what: string, isThere: () => boolean): Promise<void> {
+  await until(what, () => isThere() || running.child.exitCode !== null);
+  running.child.kill('SIGKILL');
+  await running.ended;
+}
+
 /** Starts ranks and kills all of them with SIGKILL once metrics show a step of at least `at`. */
 export async function killRanksAt(ranks: number, args: string[], dir: string, at: number): Promise<void> {
   const running = start(mpiexec, ['-launcher', 'fork', '-n', String(ranks), trainer, ...args]);
-  await until(`step ${at} in ${dir}`, () => newestStep(dir) >= at || running.child.exitCode !== null);
-  running.child.kill('SIGKILL');
-  await running.ended;
+  await killWhen(running, `step ${at} in ${dir}`, () => newestStep(dir) >= at);
+}
+
+/** Starts the trainer alone and kills it once `path` is there. Fails where it ended before. */
+export async function killTrainerAt(args: string[], path: string): Promise<void> {
+  const running = start(trainer, args);
+  await killWhen(running, path, () => existsSync(path));
+  if (running.child.signalCode !== 'SIGKILL') throw new Error(`the trainer ended by itself, ${path} or not`);
 }

@@ -38,7 +38,7 @@ export const resume: Verb = {
     const hosts = args.value('hosts');
     const typed = resumedRun(entry, profile, context.cwd, {
       ...wishesOf(args),
-      ...(hosts === undefined ? {} : { hosts: hostListOf(hosts, '--hosts') }),
+      hosts: hosts === undefined ? undefined : hostListOf(hosts, '--hosts'),
     });
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });

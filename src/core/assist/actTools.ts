@@ -115,7 +115,7 @@ const resumed = (
   host: ToolHost,
   { entry, profile }: FoundRun,
   { hosts }: z.output<typeof resumeInput>,
-): TypedRun => resumedRun(entry, profile, host.cwd, hosts === undefined ? {} : { hosts });
+): TypedRun => resumedRun(entry, profile, host.cwd, { hosts });
 
 const resume = tool({
   name: 'resume_run',

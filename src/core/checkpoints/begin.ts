@@ -11,7 +11,8 @@ import { typedOf, usedDevice, type TypedRun } from '../plan/request/request.js';
 /**
  * What asks for such a run: the earlier one's command line, with `changes` to its flags, at step 0
  * with a schedule and an optimizer of its own. Its hosts may be more than the profile can give
- * (`lostHosts`, `otherKind`). UserError (usage) where the earlier run is no training by our trainer.
+ * (`lostHosts`, `otherKind`). UserError (usage) where the earlier run is no training by our
+ * trainer.
  */
 export function runFromCheckpoint(
   { id, run, dir }: Pick<RunEntry, 'id' | 'run' | 'dir'>,

@@ -16,7 +16,7 @@ import { typedOf, usedDevice, type TypedRun } from './request/request.js';
 /** In place of what the run asked for. */
 interface OtherWishes extends RunWishes {
   /** It goes on with every slot of these, in place of its hosts, nodes and ranks. */
-  hosts?: readonly string[];
+  hosts?: readonly string[] | undefined;
 }
 
 /**
@@ -84,8 +84,8 @@ const spreadOf = (
 });
 
 /**
- * On every slot of other hosts. However many these are, a training keeps its global batch. A program
- * that was one process stays one.
+ * On every slot of other hosts. However many these are, a training keeps its global batch. A
+ * program that was one process stays one.
  */
 function onHosts({ program, ranks }: RunFile, { words, per }: Spread, hosts: readonly string[]): Spread {
   if (program === 'trainer') {

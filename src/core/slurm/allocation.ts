@@ -39,8 +39,8 @@ function withGpus(fields: SlurmFields, count: number): SlurmFields {
 }
 
 /**
- * As many nodes as were asked for, else as the ranks take, else as the profile says, else one. Where
- * no number was asked for, `maxNodes` of the profile is the most.
+ * As many nodes as were asked for, else as the ranks take, else as the profile says, else one.
+ * Where no number was asked for, `maxNodes` of the profile is the most.
  * UserError (usage) for GPUs by their numbers, which Slurm gives out itself.
  */
 export function allocationOf({ profile, ranks, nodes, gpus, slurm }: WantedSize): Allocation {

@@ -50,7 +50,7 @@ const ui = {
             profile: { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }] },
             machine: () => Promise.resolve(machine),
           }),
-        start: (_session: object, request: RunRequest) => machine.start(request),
+        note: () => Promise.resolve(),
       }),
   },
 } as unknown as ConstructorParameters<typeof TaskTerminal>[0];

@@ -9,11 +9,12 @@
 
 namespace trainyard {
 
-/// Beta(alpha, alpha), for alpha above 0. Up to 1 by Jöhnk's algorithm (1964, Metrika 8, p. 5), from
-/// logarithms, since powers underflow where alpha is small. Above 1, where it would refuse ever
-/// more, without refusing: a point in a disc whose density is (1 - r^2)^(alpha - 3/2) has
-/// r^2 = 1 - u^(2 / (2 alpha - 1)) for a uniform u, and along any diameter the density is
-/// (1 - x^2)^(alpha - 1), Beta's on [-1, 1] (Ulrich 1984, doi:10.2307/2347441).
+/// Beta(alpha, alpha), for alpha above 0. There are two ways:
+/// - Up to 1, Jöhnk's algorithm (1964, Metrika 8, p. 5). It works on logarithms, since powers
+///   underflow where alpha is small. Above 1 it would refuse ever more draws.
+/// - Above 1, a point in a disc whose density is (1 - r^2)^(alpha - 3/2), which refuses none. It has
+///   r^2 = 1 - u^(2 / (2 alpha - 1)) for a uniform u. Along any diameter the density is
+///   (1 - x^2)^(alpha - 1), Beta's on [-1, 1] (Ulrich 1984, doi:10.2307/2347441).
 double draw_beta(double alpha, Random& random);
 
 /// What is done to all images of a batch alike.

@@ -13,7 +13,7 @@ interface AskedOfKind extends Pick<TypedRun, 'hosts' | 'nodes'> {
 interface OtherKind {
   /** What that is and why, in words without the full stop. */
   what: string;
-  /** The fields to leave out. The number of ranks is one of them where it was that of other nodes. */
+  /** The fields to leave out, `ranks` among them where that was the number on other nodes. */
   fields: readonly ('hosts' | 'nodes' | 'ranks' | 'slurm')[];
 }
 

@@ -12,16 +12,16 @@ export async function resumeRun(ui: Ui, given?: ResumeArgument): Promise<void> {
   const canGoOn = ['failed', 'stopped', 'interrupted'];
   const run = await pickRun(ui, given, 'Resume Run', ({ status }) => canGoOn.includes(status));
   if (!run) return;
-  const hosts = given?.hosts;
   const backend = await ui.services.backend();
   const session = await backend.session(run.profile);
   const { warnings } = await withProgress(`Resume on ${run.profile}`, async (progress) => {
     const machine = await session.machine();
     const details = await (await machine.node.client()).request('run.get', { dir: run.dir });
-    const typed = resumedRun(details, session.profile, '/', hosts === undefined ? {} : { hosts });
+    const typed = resumedRun(details, session.profile, '/', { hosts: given?.hosts });
     const tensorboard = typed.tensorboard === true || ui.services.setting('trainyard.openTensorBoardOnRun');
-    return backend.start(session, requestOf({ ...typed, tensorboard }), progress);
+    return machine.start(requestOf({ ...typed, tensorboard }), progress);
   });
+  await backend.note(run.id, run.profile);
   void tellWarnings(ui.services, run.profile, warnings);
   ui.dashboards.show(run);
   await backend.monitor.refresh();

@@ -69,9 +69,10 @@ export async function beginRun(
   const backend = await ui.services.backend();
   const session = await backend.session(profile);
   progress.onProgress?.('connecting');
-  await session.machine();
+  const machine = await session.machine();
   const request = await requestFor(ui, session.profile, recent, how, progress);
-  const started = await backend.start(session, request, progress);
+  const started = await machine.start(request, progress);
+  await backend.note(started.id, profile);
   const { device } = started;
   await rememberRun(
     ui.services,

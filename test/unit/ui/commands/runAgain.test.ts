@@ -1,5 +1,5 @@
-// Run Again on a profile that has lost hosts of the last run, or is of another kind: nothing starts,
-// and the form is offered.
+// Run Again on a profile that has lost hosts of the last run, or is of another kind: nothing
+// starts, and the form is offered.
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { runAgain } from '../../../../src/ui/commands/start/runAgain.js';

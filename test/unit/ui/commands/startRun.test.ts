@@ -73,8 +73,7 @@ const ui = {
             profile: { name: 'local', kind: 'local' },
             machine: () => Promise.resolve(machine),
           }),
-        start: (_session: object, request: RunRequest, progress: Progress) =>
-          machine.start(request, progress),
+        note: () => Promise.resolve(),
         monitor: { refresh: () => Promise.resolve() },
       }),
     context: {
