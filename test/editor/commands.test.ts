@@ -282,6 +282,7 @@ test('a run: started, cloned, run again; dashboard, logs, terminal, checkpoints'
   const clone = newest();
   expect(clone.dir).not.toBe(run.dir);
   await phase(clone.dir, 'finished');
+  await workbench.webview().locator('trainyard-header').waitFor(); // a page takes no key before it is there
   await workbench.page.keyboard.press('Control+Alt+r');
   await workbench.page.locator('.monaco-dialog-box', { hasText: 'Run again on local?' }).waitFor();
   await press('Cancel');
@@ -346,8 +347,7 @@ test('TensorBoard opens in a tab with the curves', async () => {
 });
 
 test('TensorBoard that was ended says so, and starts again', async () => {
-  const [dir = ''] = workbench.runs();
-  workbench.cli('tensorboard', dir, '--stop');
+  workbench.cli('tensorboard', workbench.runs()[0]!, '--stop');
   await boardIs('gone');
   const restart = workbench.webview().getByRole('button', { name: 'Restart' });
   await restart.waitFor();
