@@ -87,6 +87,10 @@ const quoted = (word: string): string =>
 const figure = (value: number | null, digits: number): string =>
   value === null ? '-' : value.toFixed(digits);
 
+/** What a rank computes of a step: `32`, or `2 micro-batches of 32`. */
+const microBatches = ({ batch_size, accumulate = 1 }: StartLine): string =>
+  accumulate === 1 ? String(batch_size) : `${accumulate} micro-batches of ${batch_size}`;
+
 /**
  * "2, busiest 31% busy (rank 4 on gpu1), gradients 2.6 updates old": a busiest of near 100% holds
  * the workers up.
@@ -268,7 +272,7 @@ export class TablePrinter implements RunPrinter {
     this.output.line('');
     this.output.line(
       `${line.model}, ${line.parameters.toLocaleString('en-US')} parameters, ${line.classes} classes, ` +
-        `${line.train_images} images; batch ${line.global_batch} (${line.world} x ${line.batch_size}), ` +
+        `${line.train_images} images; batch ${line.global_batch} (${line.world} x ${microBatches(line)}), ` +
         (line.servers ? `${line.servers} ${line.servers === 1 ? 'server' : 'servers'}, ` : '') +
         `${line.total_steps} steps, ${line.precision} on ${line.device}${resumed}`,
     );

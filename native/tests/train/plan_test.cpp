@@ -44,11 +44,44 @@ TEST(Plans, CountMicroBatchesInTheGlobalBatch) {
   o.accumulate = 3;
   EXPECT_EQ(plan(o, 4).global_batch, 96);
   EXPECT_EQ(plan(o, 4).batch, 8);
-  // With half of the planned ranks, each takes twice as much at a time.
-  o.planned_ranks = 4;
-  EXPECT_EQ(plan(o, 2).global_batch, 96);
-  EXPECT_EQ(plan(o, 2).batch, 16);
-  EXPECT_THROW(plan(o, 3), Error);
+}
+
+struct Shared {
+  int batch;       ///< images of a micro-batch
+  int accumulate;  ///< micro-batches of a step
+  bool operator==(const Shared&) const = default;
+};
+
+/// How `world` ranks share the step that was planned for `planned` ranks.
+Shared shared(int batch, int accumulate, int planned, int world) {
+  TrainOptions o = options();
+  o.batch_size = batch;
+  o.accumulate = accumulate;
+  o.planned_ranks = planned;
+  const TrainPlan made = plan(o, world);
+  EXPECT_EQ(made.global_batch, batch * accumulate * planned);
+  EXPECT_EQ(made.batch * made.accumulate * world, made.global_batch);
+  const nlohmann::json state = checkpoint_state(o, made, 1, nullptr);
+  EXPECT_EQ(state.at("batch_size"), made.batch);
+  EXPECT_EQ(state.at("accumulate"), made.accumulate);
+  return {made.batch, made.accumulate};
+}
+
+TEST(Plans, TakeMoreMicroBatchesWithFewerRanksSoThatMemoryHolds) {
+  EXPECT_EQ(shared(32, 1, 4, 4), (Shared{32, 1}));
+  EXPECT_EQ(shared(32, 1, 4, 2), (Shared{32, 2}));
+  EXPECT_EQ(shared(8, 3, 4, 2), (Shared{8, 6}));
+  EXPECT_EQ(shared(32, 1, 256, 1), (Shared{32, 256}));
+  // Where the ranks do not divide, they are smaller, but never larger.
+  EXPECT_EQ(shared(32, 1, 24, 16), (Shared{24, 2}));
+  EXPECT_EQ(shared(32, 1, 5, 4), (Shared{20, 2}));
+  EXPECT_EQ(shared(8, 3, 4, 3), (Shared{8, 4}));
+  // More ranks than planned need fewer of them.
+  EXPECT_EQ(shared(32, 4, 2, 4), (Shared{32, 2}));
+  EXPECT_EQ(shared(32, 1, 2, 4), (Shared{16, 1}));
+  // 5 images are not divided into 5 batches of 1.
+  EXPECT_EQ(shared(4, 1, 5, 4), (Shared{5, 1}));
+  EXPECT_THROW(shared(32, 1, 4, 3), Error);
 }
 
 TEST(Plans, RefuseADecoderOfJpegsThatDoesNotGoWithTheRest) {

@@ -29,7 +29,7 @@ export const resume: Verb = {
   ],
   details: [
     'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
-    'With --hosts a training keeps its global batch: with fewer ranks each takes a larger part of it, which must fit its memory. What RUN asked for by --gpus holds on each of these hosts.',
+    'With --hosts a training keeps its global batch: with fewer ranks each takes more micro-batches of it. What RUN asked for by --gpus holds on each of these hosts.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
   ],
   async run(context, args) {

@@ -1,4 +1,5 @@
 // One profile's cluster as somebody looks at it: connected or not, and the machine behind it.
+import { isDeepStrictEqual } from 'node:util';
 import type { CheckResult } from '../base/checks.js';
 import { Cancelled, isCancelled, UserError } from '../base/errors.js';
 import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
@@ -19,10 +20,16 @@ export type SessionState =
   | { kind: 'connected'; cores: number; host: string }
   | { kind: 'failed'; error: unknown };
 
-/** What the machine of a profile keeps for as long as it is connected. */
-function wayOf({ kind, hosts, head, transport, launcher, workdir }: Profile): string {
-  return kind === 'local' ? '' : JSON.stringify({ hosts, head, transport, launcher, workdir });
+/**
+ * What the machine of a profile keeps for as long as it is connected. By way of JSON, since a field
+ * may be left out or undefined.
+ */
+function wayOf({ kind, hosts, head, transport, launcher, workdir }: Profile): unknown {
+  return kind === 'local' ? '' : JSON.parse(JSON.stringify({ hosts, head, transport, launcher, workdir }));
 }
+
+/** The order of fields does not count: the profile file has its own. */
+const isSameWay = (one: Profile, other: Profile): boolean => isDeepStrictEqual(wayOf(one), wayOf(other));
 
 /** One profile, and its machine while it is connected. Owns the machine and its tunnels. */
 export class ClusterSession implements Disposable {
@@ -61,7 +68,7 @@ export class ClusterSession implements Disposable {
    */
   get isOutdated(): boolean {
     const { openedBy, profileNow } = this;
-    return this.opened !== undefined && openedBy !== undefined && wayOf(openedBy) !== wayOf(profileNow);
+    return this.opened !== undefined && openedBy !== undefined && !isSameWay(openedBy, profileNow);
   }
 
   get state(): SessionState {

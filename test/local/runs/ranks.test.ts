@@ -5,6 +5,7 @@ import {
   checkpointName,
   expectExit,
   largestDistance,
+  readLines,
   readTensors,
   runRanks,
   runTrainer,
@@ -80,6 +81,18 @@ describe('two ranks of batch B equal one rank of batch 2B', () => {
     const uneven = await runRanks(3, [...args, '--run-dir', join(folder.path, 'uneven')]);
     expect(uneven.code).not.toBe(0); // mpiexec's own code says no more than that
     expect(uneven.stderr).toContain('cannot be shared equally by 3 ranks');
+  });
+
+  it('two ranks left of four compute the micro-batches that four would, batch norm with them', async () => {
+    const four = await weightsAfter('norms-4', 4, 8, 3, ['--model', 'resnet20']);
+    const two = await weightsAfter('norms-2', 2, 8, 3, ['--model', 'resnet20', '--planned-ranks', '4']);
+    // Running statistics are averages over a rank's own micro-batches, so they may differ.
+    for (const weights of [four, two])
+      for (const name of [...weights.keys()]) if (name.includes('running_')) weights.delete(name);
+    expect(two.size).toBeGreaterThan(50);
+    expect(largestDistance(two, four).distance).toBeLessThan(1e-5);
+    const [started] = readLines(join(folder.path, 'norms-2', 'metrics.jsonl'));
+    expect(started).toMatchObject({ world: 2, batch_size: 8, accumulate: 2, global_batch: 32 });
   });
 
   it('without it, batch norm sees half the batch, and the difference shows', async () => {

@@ -110,7 +110,7 @@ class TrainRun {
     plan_.images = dataset_->size();
     LoaderOptions loader;
     loader.image_size = plan_.image_size;
-    loader.batch = plan_.batch * options_.accumulate;
+    loader.batch = plan_.batch * plan_.accumulate;
     loader.rank = workers_.rank();
     loader.world = workers_.world();
     loader.seed = options_.seed;
@@ -161,7 +161,7 @@ class TrainRun {
     StepOptions step;
     step.optimizer = options_.optimizer;
     step.sync_batch_norm = options_.sync_batch_norm;
-    step.accumulate = options_.accumulate;
+    step.accumulate = plan_.accumulate;
     step.clip_norm = options_.clip_norm;
     step.device_sums = device_sums_;
     step.bucket_bytes = options_.strategy.bucket_bytes();

@@ -44,7 +44,7 @@ void TrainLog::start(Network& network, const TrainStart& start) {
                       {"train_images", plan_.images},
                       {"world", plan_.world},
                       {"batch_size", plan_.batch},
-                      {"accumulate", options_.accumulate},
+                      {"accumulate", plan_.accumulate},
                       {"global_batch", plan_.global_batch},
                       {"optimizer", options_.optimizer.kind},
                       {"strategy", team_.strategy()},

@@ -60,6 +60,20 @@ std::vector<int64_t> drops_of(const TrainOptions& options, const TrainPlan& plan
   return drops;
 }
 
+/// Into how many micro-batches a rank divides its `share` of a step: as few as are no larger than
+/// --batch-size, which is what fits the device's memory. Where that would leave less than half of
+/// --batch-size in each (7 images for 5, say), they are larger, since batch norm needs many images.
+int64_t micro_batches(int64_t share, const TrainOptions& options, const TrainPlan& plan) {
+  const int64_t planned = static_cast<int64_t>(options.accumulate) * plan.planned_world;
+  const int64_t wanted = (planned + plan.world - 1) / plan.world;
+  int64_t more = wanted;
+  while (share % more != 0) ++more;
+  if (2 * (share / more) >= options.batch_size) return more;
+  int64_t fewer = wanted;
+  while (share % fewer != 0) --fewer;
+  return fewer;
+}
+
 double base_lr(const TrainOptions& options) {
   if (options.lr) return *options.lr;
   for (const OptimizerInfo& known : known_optimizers()) {
@@ -134,15 +148,15 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
   plan.planned_world = options.planned_ranks > 0 ? planned_workers : world;
   require(plan.planned_world > 0, "--planned-ranks counts servers too, and leaves none to train. Give more of them");
   plan.global_batch = static_cast<int64_t>(options.batch_size) * options.accumulate * plan.planned_world;
-  const int64_t micro_batches = static_cast<int64_t>(world) * options.accumulate;
-  require(plan.global_batch % micro_batches == 0,
-          "the " + std::to_string(plan.global_batch) + " images of a step cannot be shared equally by " +
-              std::to_string(world) + " ranks. Use a --batch-size that can, or another number of ranks");
-  const int64_t batch = plan.global_batch / micro_batches;
-  require(batch * options.accumulate <= most_images_of_a_rank,
-          "a step has " + std::to_string(batch * options.accumulate) + " images for each rank, more than " +
-              std::to_string(most_images_of_a_rank) + ". Lower --batch-size or --accumulate");
-  plan.batch = static_cast<int>(batch);
+  require(plan.global_batch % world == 0, "the " + std::to_string(plan.global_batch) +
+                                              " images of a step cannot be shared equally by " + std::to_string(world) +
+                                              " ranks. Use a --batch-size that can, or another number of ranks");
+  const int64_t share = plan.global_batch / world;
+  require(share <= most_images_of_a_rank, "a step has " + std::to_string(share) + " images for each rank, more than " +
+                                              std::to_string(most_images_of_a_rank) +
+                                              ". Lower --batch-size or --accumulate");
+  plan.accumulate = static_cast<int>(micro_batches(share, options, plan));
+  plan.batch = static_cast<int>(share / plan.accumulate);
 }
 
 Resume find_resume(const TrainOptions& options) {
@@ -220,7 +234,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"seed", options.seed},
           {"world", plan.world},
           {"batch_size", plan.batch},
-          {"accumulate", options.accumulate},
+          {"accumulate", plan.accumulate},
           {"global_batch", plan.global_batch},
           {"samples_seen", step * plan.global_batch},
           {"model", options.model},

@@ -21,6 +21,7 @@ struct TrainPlan {
   int image_size = 0;
   int world = 1;
   int planned_world = 1;  ///< replicas that batch size and learning rate are meant for
+  int accumulate = 1;     ///< micro-batches of a replica's step
   int batch = 0;          ///< images per replica and micro-batch
   int64_t global_batch = 0;
   int64_t steps_per_epoch = 0;
@@ -40,10 +41,10 @@ void check_options(const TrainOptions& options);
 /// that has no checkpoint of its own yet.
 void require_init_weights(const TrainOptions& options);
 
-/// Fills in world, batch and global_batch. world: the ranks that train. Where fewer replicas are
-/// left than were planned, each takes a larger part of the same global batch: order of images,
-/// learning rate and number of steps stay as they were. Throws Error(Exit::usage) when it cannot be
-/// shared equally.
+/// Fills in world, planned_world, accumulate, batch and global_batch. world: the ranks that train.
+/// Where fewer replicas are left than were planned, each takes more micro-batches of the same global
+/// batch: order of images, learning rate and number of steps stay as they were, and so does what the
+/// device's memory must hold. Throws Error(Exit::usage) when the batch cannot be shared equally.
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
 struct Resume {

@@ -1,5 +1,5 @@
-// A session that is closed while it connects. The machine is a stand-in, which answers when the
-// test says so.
+// A session that is closed while it connects, or whose profile changes. The machine is a stand-in,
+// which answers when the test says so.
 import { describe, expect, it } from 'vitest';
 import { ClusterSession } from '../../../../src/core/follow/clusterSession.js';
 import { Cancelled } from '../../../../src/core/base/errors.js';
@@ -14,9 +14,9 @@ interface StandIn {
   disposed: boolean;
 }
 
-function sessionOfStandIns(): { session: ClusterSession; made: StandIn[] } {
+function sessionOfStandIns(by: Profile = profile): { session: ClusterSession; made: StandIn[] } {
   const made: StandIn[] = [];
-  const session = new ClusterSession(profile, () => {
+  const session = new ClusterSession(by, () => {
     const own: StandIn = { answer: () => undefined, fail: () => undefined, disposed: false };
     const hello = new Promise((resolve, reject) => {
       own.answer = () => {
@@ -83,5 +83,27 @@ describe('a session that somebody has disconnected', () => {
     expect(session.isLeft).toBe(false);
     made[1]?.answer();
     expect(await session.machineUnlessLeft()).toBe(await wanted);
+  });
+});
+
+describe('a session of a profile that changes', () => {
+  it('is outdated where the way to a host changed, and not where fields only changed places', async () => {
+    const { session, made } = sessionOfStandIns({
+      name: 'lab',
+      kind: 'ssh',
+      hosts: [{ identityFile: '~/.ssh/lab', port: 2222, host: 'gpu1' }],
+    });
+    const opening = session.machine();
+    made[0]?.answer();
+    await opening;
+    expect(session.isOutdated).toBe(false);
+    // As the profile file gives it, in the schema's order.
+    const host = { host: 'gpu1', port: 2222, identityFile: '~/.ssh/lab' };
+    session.profile = { name: 'lab', kind: 'ssh', hosts: [host], portRange: '47000-47100' };
+    expect(session.isOutdated).toBe(false);
+    session.profile = { name: 'lab', kind: 'ssh', hosts: [{ ...host, identityFile: '~/.ssh/other' }] };
+    expect(session.isOutdated).toBe(true);
+    session.profile = { name: 'lab', kind: 'ssh', hosts: [host], head: 'gpu1' };
+    expect(session.isOutdated).toBe(true);
   });
 });
