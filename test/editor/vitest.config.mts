@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { together } from '../support/together.js';
+import { together } from '../support/together.mjs';
 
 const all = 'test/editor/**/*.test.ts';
 /**

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { together } from '../support/together.js';
+import { together } from '../support/together.mjs';
 
 const all = 'test/local/**/*.test.ts';
 /** They compare rates, or take all cores for long. */
