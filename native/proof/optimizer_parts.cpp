@@ -72,4 +72,35 @@ bool resume(const std::string& device) {
          all;
 }
 
+bool evaluation(const std::string& device) {
+  const std::vector<std::string> suffixes = {".momentum"};
+  Training whole({.model = "resnet20"}, open(device));
+  take(whole, whole.on_device({}, suffixes), 1, 6);
+  Training judged({.model = "resnet20"}, open(device));
+  DeviceOptimizer& optimizer = judged.on_device({}, suffixes);
+  take(judged, optimizer, 1, 3);
+  Network& network = judged.network();
+  const BatchView batch = judged.view();
+  Training want({.model = "resnet20"}, reference());
+  std::vector<float> logits(static_cast<size_t>(batch.count) * 10);  // [batch, classes]
+  std::vector<float> expected(logits.size());
+  // As where another rank's statistics are looked through.
+  const std::vector<float> own = copy(network.running_statistics());
+  for (float& value : network.running_statistics()) value *= 1.25F;
+  network.weights_changed();
+  network.evaluate(batch, logits);
+  std::ranges::copy(network.weights(), want.network().weights().begin());
+  std::ranges::copy(network.running_statistics(), want.network().running_statistics().begin());
+  want.network().weights_changed();
+  want.network().evaluate(batch, expected);
+  std::ranges::copy(own, network.running_statistics().begin());
+  network.weights_changed();
+  take(judged, optimizer, 4, 3);
+  bool all = report("resnet20, evaluated after three steps", "logits", distance(logits, expected), 2e-4);
+  all = report("and three steps more", "weights", distance(network.weights(), whole.network().weights()), 0) && all;
+  return report("the same", "running statistics",
+                distance(network.running_statistics(), whole.network().running_statistics()), 0) &&
+         all;
+}
+
 }  // namespace trainyard::proof

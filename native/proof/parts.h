@@ -25,6 +25,9 @@ bool recorded(const std::string& device);
 /// Three steps, and three more of another network that got what a checkpoint holds: the bits of
 /// six.
 bool resume(const std::string& device);
+/// Three steps, an evaluation with other statistics (as --eval-on ranks makes it), and three more:
+/// the bits of six, and the reference's logits.
+bool evaluation(const std::string& device);
 /// Two processes on one device beside one with both their images.
 bool two_processes(const std::string& device);
 /// The message for memory that nobody has.

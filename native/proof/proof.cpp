@@ -28,6 +28,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"repeats", [&] { return repeats(device); }},
       {"recorded", [&] { return recorded(device); }},
       {"resume", [&] { return resume(device); }},
+      {"evaluation", [&] { return evaluation(device); }},
       {"two-processes", [&] { return two_processes(device); }},
       {"out-of-memory", [&] { return out_of_memory(device); }},
       {"batch-that-fits", [&] { return batch_that_fits(device); }},

@@ -24,6 +24,7 @@ LIMITS = {
     "pytorch": 180,
     "repeats": 60,
     "resume": 60,
+    "evaluation": 60,
     "two-processes": 60,
     "collectives": 60,
     "jpeg-decoder": 60,

@@ -58,6 +58,7 @@ const shown = [
   'speed',
   'repeats',
   'resume',
+  'evaluation',
   'two-processes',
   'collectives',
   'jpeg-decoder',

@@ -36,7 +36,7 @@ void HeartbeatWatch::read_all(double now) {
     const auto beat = read_heartbeat(folder_.heartbeat(static_cast<int>(index)));
     if (!beat || beat->text == rank.text) continue;
     const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
-    const bool awaited = beat->phase == "starting" || beat->phase == "checkpoint";
+    const bool awaited = beat->phase == "starting" || beat->phase == "checkpoint" || beat->phase == "evaluating";
     rank = {beat->text, beat->step, now, gap, true, awaited};
   }
 }

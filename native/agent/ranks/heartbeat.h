@@ -26,8 +26,8 @@ class HeartbeatWatch {
   HeartbeatWatch(const RunFolder& folder, int ranks, double timeout, double first_allowance, bool required);
 
   /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are
-  /// overdue. While one starts or writes a checkpoint the others wait for it, so their silence
-  /// counts from its last beat.
+  /// overdue. While one starts, evaluates or writes a checkpoint the others wait for it, so
+  /// their silence counts from its last beat.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
   /// How long a rank has not beaten: ranks that wait for one another fall silent one by one.

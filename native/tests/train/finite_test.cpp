@@ -1,6 +1,6 @@
 // Weights that are no longer numbers, where they stay in a device's memory: found there, without
 // bringing them to the host. The device is the host (tests/ops/host/host_cuda.h), which counts copies.
-#include "trainer/train/loop/finite.h"
+#include "trainer/train/weights/finite.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // --init-weights: what is taken, what is made new, and what is refused by name.
-#include "trainer/train/loop/init_weights.h"
+#include "trainer/train/weights/init_weights.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/checkpoint/run_folder.h"
 #include "tests/models/support.h"
-#include "trainer/train/loop/snapshot.h"
+#include "trainer/train/weights/snapshot.h"
 
 namespace trainyard {
 namespace {

@@ -8,8 +8,8 @@
 #include "tests/models/support.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/optim/norm.h"
-#include "trainer/train/loop/finite.h"
 #include "trainer/train/loop/training_step.h"
+#include "trainer/train/weights/finite.h"
 
 namespace trainyard {
 namespace {

@@ -28,10 +28,15 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
       .add_option("--label-offset", o.label_offset,
                   "subtracted from the labels in TFRecord shards: 1 where their classes are numbered from 1")
       ->transform(label_offset_range());
-  command.add_option(
-      "--eval-data", o.eval_data,
-      "what the evaluator beside this run uses (of shards of several kinds the validation ones); training does "
-      "not read it");
+  command.add_option("--eval-data", o.eval_data,
+                     "the images on which checkpoints are evaluated (of shards of several kinds the validation ones)");
+  command
+      .add_option(
+          "--eval-on", o.eval_on,
+          "what evaluates: head, where the agent runs a process beside the training, on the CPU; or ranks, all of "
+          "them with their devices, after each checkpoint, while the training waits")
+      ->check(CLI::IsMember({"head", "ranks"}))
+      ->capture_default_str();
   command.add_option("--run-dir", o.run_dir, "the folder for metrics, event files and checkpoints; made when missing");
   command.add_option("--steps", o.steps, "updates in all (0: by --epochs)")
       ->transform(whole_number(0, most_steps))

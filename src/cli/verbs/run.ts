@@ -206,7 +206,10 @@ export const run: Verb = {
       help: 'serve TensorBoard with the run, and bring it to 127.0.0.1:6006 or the next free port',
     },
     ...exportFlags,
-    { name: 'no-evaluator', help: 'do not evaluate checkpoints on --eval-data while training' },
+    {
+      name: 'no-evaluator',
+      help: 'do not evaluate checkpoints on --eval-data while training, wherever --eval-on says',
+    },
   ],
   rest: true,
   trainer: 'verb',

@@ -49,8 +49,9 @@ export function measuredWords(words: readonly string[]): string[] {
       'Write train and its flags',
     );
   }
-  const own = ['--steps', '--epochs', '--log-every', '--run-dir', '--checkpoint-every', '--eval-data'];
-  return own.reduce((left, flag) => withoutFlag(left, flag), [...words]);
+  const own = ['--steps', '--epochs', '--log-every', '--run-dir', '--checkpoint-every'];
+  const evaluations = ['--eval-data', '--eval-on', '--early-stop'];
+  return [...own, ...evaluations].reduce((left, flag) => withoutFlag(left, flag), [...words]);
 }
 
 class Measurement {

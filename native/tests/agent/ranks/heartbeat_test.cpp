@@ -56,9 +56,10 @@ TEST_F(Heartbeats, a_rank_that_is_silent_while_another_trains_is_overdue) {
   EXPECT_THAT(after(3 * kTimeout, "training"), ElementsAre(1));
 }
 
-TEST_F(Heartbeats, who_waits_for_a_checkpoint_or_a_start_that_goes_on_is_not) {
+TEST_F(Heartbeats, who_waits_for_a_checkpoint_a_start_or_an_evaluation_that_goes_on_is_not) {
   EXPECT_THAT(after(3 * kTimeout, "checkpoint"), IsEmpty());
   EXPECT_THAT(after(3 * kTimeout, "starting"), IsEmpty());
+  EXPECT_THAT(after(3 * kTimeout, "evaluating"), IsEmpty());
 }
 
 /// Silence counts from the last beat of the one that was waited for.

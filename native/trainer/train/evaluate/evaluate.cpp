@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/train/loop/snapshot.h"
 #include "trainer/train/process/shard_progress.h"
+#include "trainer/train/weights/snapshot.h"
 
 namespace trainyard {
 namespace {
@@ -66,12 +66,24 @@ void drop_stand_ins(Batch& batch, size_t first, size_t image_bytes) {
 
 }  // namespace
 
-EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink,
-                    const std::function<bool()>& cancelled) {
-  EvalScores scores;
+EvalScores EvalSums::scores() const {
+  EvalScores scores{.images = images, .bad_images = bad_images};
+  if (images == 0) return scores;
+  const auto count = static_cast<double>(images);
+  scores.loss = loss / count;
+  scores.top1 = static_cast<double>(top1) / count;
+  scores.top5 = static_cast<double>(top5) / count;
+  return scores;
+}
+
+EvalSums judge(Network& network, const Dataset& dataset, const EvalPass& pass) {
+  EvalSums sums;
   LoaderOptions options;
-  options.image_size = image_size;
-  options.batch = batch_size;
+  options.image_size = pass.image_size;
+  options.batch = pass.batch_size;
+  options.rank = pass.rank;
+  options.world = pass.world;
+  options.threads = pass.threads;
   options.shuffle = false;
   options.augment = Augment::none;
   options.as_torchvision = true;
@@ -79,32 +91,34 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
   options.max_bad_images = most_bad_images;
   options.on_bad_image = [&](const std::string& path, const std::string& message) {
     std::fprintf(stderr, "trainer: warning: left out %s: %s\n", path.c_str(), message.c_str());
-    ++scores.bad_images;
+    ++sums.bad_images;
   };
   options.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
   const auto loader = make_loader(dataset, options);
+  const auto images = static_cast<size_t>(pass.batch_size);
+  const size_t image_bytes = static_cast<size_t>(pass.image_size) * static_cast<size_t>(pass.image_size) * 3;
   const size_t classes = dataset.class_names().size();
-  std::vector<float> logits(static_cast<size_t>(batch_size) * classes);  // [batch, classes]
+  std::vector<float> logits(images * classes);  // [batch, classes]
   for (int64_t step = 0; step < loader->steps_per_epoch(); ++step) {
-    if (cancelled && cancelled()) break;
+    if (pass.cancelled && pass.cancelled()) break;
     Batch batch = loader->next(step);
-    drop_stand_ins(batch, static_cast<size_t>(step * batch_size), static_cast<size_t>(image_size) * image_size * 3);
+    const auto first = static_cast<size_t>(step) * static_cast<size_t>(pass.world) + static_cast<size_t>(pass.rank);
+    drop_stand_ins(batch, first * images, image_bytes);
     if (batch.count == 0) continue;
-    const BatchView view{batch.count, image_size, batch.images.data(), batch.labels.data()};
+    const BatchView view{batch.count, pass.image_size, batch.images.data(), batch.labels.data()};
     const auto used = std::span(logits).first(static_cast<size_t>(batch.count) * classes);
     const StepResult result = network.evaluate(view, used);
-    scores.loss += result.loss_sum;
-    scores.top1 += static_cast<double>(result.top1);
-    scores.top5 += static_cast<double>(result.top5);
-    scores.images += batch.count;
-    if (sink) sink(batch, used);
+    sums.loss += result.loss_sum;
+    sums.top1 += result.top1;
+    sums.top5 += result.top5;
+    sums.images += batch.count;
+    if (pass.sink) pass.sink(batch, used);
   }
-  if (scores.images == 0) return scores;
-  const auto images = static_cast<double>(scores.images);
-  scores.loss /= images;
-  scores.top1 /= images;
-  scores.top5 /= images;
-  return scores;
+  return sums;
+}
+
+EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink) {
+  return judge(network, dataset, {.image_size = image_size, .batch_size = batch_size, .sink = sink}).scores();
 }
 
 CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
@@ -118,14 +132,16 @@ CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
 }
 
 std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
-                                             const CheckpointModel& model) {
+                                             const CheckpointModel& model, bool says) {
   DatasetOptions options;
   options.split = Split::evaluation;
   options.label_offset = label_offset;
   options.trained = TrainedData{model.class_names, model.label_offset};
   options.max_bad_images = most_bad_images;
-  options.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
-  options.progress = shard_progress(true);
+  options.on_note = [says](const std::string& line) {
+    if (says) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
+  };
+  options.progress = shard_progress(says);
   return open_dataset(data, model.image_size, options);
 }
 

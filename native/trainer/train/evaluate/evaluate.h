@@ -21,14 +21,40 @@ struct EvalScores {
   int64_t bad_images = 0;
 };
 
+/// What one process judged: sums, which those of others may be added to.
+struct EvalSums {
+  double loss = 0;
+  int64_t top1 = 0;  ///< images
+  int64_t top5 = 0;
+  int64_t images = 0;
+  int64_t bad_images = 0;
+
+  EvalScores scores() const;
+};
+
 /// Called after each batch with its images and their logits, [batch.count, classes].
 using LogitsSink = std::function<void(const Batch& batch, std::span<const float> logits)>;
 
-/// Every image once, to the pixel as torchvision's Resize and CenterCrop give it, in order.
-/// Unreadable images are left out, named on stderr and counted; with more than 100 of them it
-/// throws Error(Exit::data). Gives up (returns nothing useful) when `cancelled` says so.
+/// How a data set is judged, and which part of it by this process.
+struct EvalPass {
+  int image_size = 0;
+  int batch_size = 0;
+  int rank = 0;
+  int world = 1;    ///< processes that share the images among them
+  int threads = 1;  ///< that decode
+  LogitsSink sink{};
+  /// Asked before each batch; where it says so, judge() ends, and returns nothing useful.
+  std::function<bool()> cancelled{};
+};
+
+/// Every image once, over all processes, to the pixel as torchvision's Resize and CenterCrop give
+/// it, in order. Unreadable images are left out, named on stderr and counted; with more than 100 of
+/// them in one process it throws Error(Exit::data).
+EvalSums judge(Network& network, const Dataset& dataset, const EvalPass& pass);
+
+/// All images, judged by this process.
 EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size,
-                    const LogitsSink& sink = {}, const std::function<bool()>& cancelled = {});
+                    const LogitsSink& sink = {});
 
 /// What state.json of a checkpoint says of its model.
 struct CheckpointModel {
@@ -41,9 +67,10 @@ struct CheckpointModel {
 };
 CheckpointModel read_checkpoint_model(const std::string& checkpoint);
 
-/// The data that a checkpoint is evaluated on. Throws as open_dataset.
+/// The data that a checkpoint is evaluated on. says: lines for people go to stderr. Throws as
+/// open_dataset.
 std::unique_ptr<Dataset> open_for_evaluation(const std::string& data, std::optional<int64_t> label_offset,
-                                             const CheckpointModel& model);
+                                             const CheckpointModel& model, bool says = true);
 
 /// An inference network of that kind with the checkpoint's weights. device: cpu or cuda, which is
 /// the first GPU.

@@ -4,18 +4,18 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <thread>
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/evaluate/evaluate.h"
+#include "trainer/train/evaluate/evaluation_log.h"
 #include "trainer/train/log/metrics_log.h"
-#include "trainer/train/loop/snapshot.h"
 #include "trainer/train/process/heartbeat.h"
 #include "trainer/train/process/interval.h"
 #include "trainer/train/process/use_threads.h"
+#include "trainer/train/weights/snapshot.h"
 
 namespace trainyard {
 namespace {
@@ -101,16 +101,12 @@ class Evaluator {
     const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size, beat);
     if (!log_) log_ = std::make_unique<MetricsLog>(options_.run_dir, "eval");
     const std::string name = std::filesystem::path(path).filename().string();
-    nlohmann::json line{{"step", model.step},      {"top1", scores.top1},
-                        {"top5", scores.top5},     {"loss", scores.loss},
-                        {"images", scores.images}, {"data", options_.data},
-                        {"checkpoint", name},      {"seconds", clock.milliseconds() / 1000}};
-    if (options_.once) line["once"] = true;
-    log_->line("eval", line);
-    log_->scalar("loss", model.step, scores.loss);
-    log_->scalar("top1", model.step, scores.top1);
-    log_->scalar("top5", model.step, scores.top5);
-    log_->flush();
+    log_evaluation(*log_, {.step = model.step,
+                           .checkpoint = name,
+                           .data = options_.data,
+                           .scores = scores,
+                           .seconds = clock.milliseconds() / 1000,
+                           .once = options_.once});
     std::printf("%s  top-1 %.4f  top-5 %.4f  loss %.4f  %lld images\n", name.c_str(), scores.top1, scores.top5,
                 scores.loss, static_cast<long long>(scores.images));
     std::fflush(stdout);

@@ -42,4 +42,8 @@ int64_t evaluations_since_best(const std::string& run_dir, const std::string& ev
   return all.empty() ? 0 : std::distance(first_best(all), all.end()) - 1;
 }
 
+bool is_evaluated(const std::string& run_dir, const std::string& eval_data, int64_t step) {
+  return evaluations(run_dir, eval_data).top1().contains(step);
+}
+
 }  // namespace trainyard

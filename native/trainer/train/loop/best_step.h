@@ -17,4 +17,7 @@ std::optional<int64_t> best_step(const std::string& run_dir, const std::string& 
 /// evaluated twice counts once, as the last line says.
 int64_t evaluations_since_best(const std::string& run_dir, const std::string& eval_data);
 
+/// Whether the checkpoint of `step` has a standing evaluation.
+bool is_evaluated(const std::string& run_dir, const std::string& eval_data, int64_t step);
+
 }  // namespace trainyard

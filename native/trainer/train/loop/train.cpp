@@ -8,40 +8,31 @@
 #include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/data/pixels/augment.h"
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/parameter_server/server.h"
+#include "trainer/train/evaluate/rank_evaluation.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
 #include "trainer/train/loop/checkpoint_writer.h"
-#include "trainer/train/loop/finite.h"
-#include "trainer/train/loop/init_weights.h"
-#include "trainer/train/loop/snapshot.h"
 #include "trainer/train/loop/train_log.h"
+#include "trainer/train/loop/training_data.h"
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
 #include "trainer/train/plan/plan.h"
 #include "trainer/train/process/heartbeat.h"
 #include "trainer/train/process/interval.h"
 #include "trainer/train/process/io_beat.h"
-#include "trainer/train/process/jpeg_decoder.h"
 #include "trainer/train/process/memory_usage.h"
-#include "trainer/train/process/shard_progress.h"
 #include "trainer/train/process/step_times.h"
 #include "trainer/train/process/use_threads.h"
+#include "trainer/train/weights/finite.h"
+#include "trainer/train/weights/init_weights.h"
+#include "trainer/train/weights/snapshot.h"
 
 namespace trainyard {
 namespace {
-
-int image_size_for(const TrainOptions& options) {
-  if (options.image_size > 0) return options.image_size;
-  for (const ModelInfo& model : known_models()) {
-    if (model.name == options.model) return model.image_size;
-  }
-  return 32;  // unknown model: make_network names the known ones
-}
 
 RankFigures rank_memory() {
   const MemoryUsage memory = memory_usage();
@@ -96,38 +87,17 @@ class TrainRun {
   void open_data() {
     plan_.image_size = image_size_for(options_);
     share_batch(options_, workers_.world(), plan_);
-    DatasetOptions data;
-    data.label_offset = options_.label_offset;
-    data.max_bad_images = options_.max_bad_images;
-    data.on_note = [this](const std::string& line) {
-      if (leader()) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
-    };
-    data.listed = [this] { heartbeat_->beat(0, "starting"); };
-    data.progress = shard_progress(leader(), [this] { heartbeat_->beat(0, "starting"); });
-    dataset_ = open_dataset(options_.data, plan_.image_size, data);
+    const auto alive = [this] { heartbeat_->beat(0, "starting"); };
+    dataset_ = open_dataset(options_.data, plan_.image_size, dataset_options(options_, leader(), alive));
     plan_.classes = static_cast<int>(dataset_->class_names().size());
     plan_.class_names = dataset_->class_names();
     plan_.images = dataset_->size();
-    LoaderOptions loader;
-    loader.image_size = plan_.image_size;
-    loader.batch = plan_.batch * plan_.accumulate;
-    loader.rank = workers_.rank();
-    loader.world = workers_.world();
-    loader.seed = options_.seed;
-    loader.augment = augment_of(options_.augment);
-    loader.random_erasing = options_.random_erasing;
-    loader.mixing = options_.mixing;
-    loader.shuffle_buffer = static_cast<size_t>(options_.shuffle_buffer);
-    loader.cache = options_.cache == "ram";
-    loader.make_device_jpeg = jpeg_decoder_maker(options_.jpeg_decoder, own_cuda_device(workers_.local_rank()));
-    loader.prefetch = options_.prefetch;
-    loader.threads = decoding_threads(options_.loader_threads, options_.device, threads());
-    loader.max_bad_images = options_.max_bad_images;
-    loader.retry_seconds = options_.retry_seconds;
-    loader.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
+    LoaderOptions loader = loader_options(options_, plan_, workers_);
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
-    loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
     loader_ = make_loader(*dataset_, loader);
+    if (options_.eval_on == "ranks") {
+      evaluation_ = std::make_unique<RankEvaluation>(options_, plan_, loader.threads, workers_);
+    }
     plan_.steps_per_epoch = loader_->steps_per_epoch();
   }
 
@@ -220,7 +190,9 @@ class TrainRun {
     interval_.restart();
     const auto busy = [this] { return step_->network().busy(); };
     feed_ = std::make_unique<BatchFeed>(*loader_, busy, plan_.image_size, plan_.total_steps);
-    for (done_ = plan_.start_step; done_ < plan_.total_steps;) {
+    done_ = plan_.start_step;
+    if (resumed_unevaluated()) evaluate();
+    while (done_ < plan_.total_steps) {
       const Wishes granted = one_step();
       const bool last = done_ == plan_.total_steps || granted.finish;
       const bool stop = granted.stop;
@@ -230,6 +202,7 @@ class TrainRun {
       if (keep || report) require_good_weights();
       if (report) write_interval();
       if (keep) checkpoint();
+      if (keep && (last || !stop)) evaluate();
       if (last || stop) settle_checkpoint();
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
@@ -308,11 +281,35 @@ class TrainRun {
     settle_checkpoint();
     const auto state = checkpoint_state(options_, plan_, done_, step_->loss_scaler());
     writer_.begin(snapshot(step_->network(), step_->strategy().state(), state), clock);
-    if (options_.early_stop > 0 &&
-        evaluations_since_best(options_.run_dir, options_.eval_data) >= options_.early_stop) {
-      nothing_to_gain_ = true;
-    }
+    look_for_gain();
     interval_.leave_out(clock.milliseconds());
+  }
+
+  /// By the ranks, where that was asked for; while the checkpoint is written.
+  void evaluate() {
+    if (!evaluation_) return;
+    const Stopwatch clock;
+    const bool judged = evaluation_->run({.network = step_->network(),
+                                          .device = step_->device(),
+                                          .step = done_,
+                                          .beat = [this] { heartbeat_->beat(done_, "evaluating"); },
+                                          .cancelled = [this] { return signals_.requested(); }});
+    if (judged && leader()) look_for_gain();
+    interval_.leave_out(clock.milliseconds());
+  }
+
+  /// Whether the ranks are to evaluate the checkpoint that the run goes on from: the run ended before
+  /// its evaluation.
+  bool resumed_unevaluated() {
+    if (!evaluation_) return false;
+    const bool lacks = leader() && plan_.resume_from && !is_evaluated(options_.run_dir, options_.eval_data, done_);
+    const double mine = lacks ? 1 : 0;
+    return workers_.gather(std::span(&mine, 1)).front() > 0;
+  }
+
+  void look_for_gain() {
+    if (options_.early_stop == 0) return;
+    nothing_to_gain_ = evaluations_since_best(options_.run_dir, options_.eval_data) >= options_.early_stop;
   }
 
   /// Waits until no checkpoint is being written.
@@ -329,7 +326,9 @@ class TrainRun {
   void finish(Exit exit) {
     if (!leader()) return;
     log_->end(done_, now_seconds() - started_, exit == Exit::stopped);
-    log_->finish([this] { heartbeat_->beat(done_, "stopping"); });
+    const auto alive = [this] { heartbeat_->beat(done_, "stopping"); };
+    if (evaluation_) evaluation_->finish(alive);
+    log_->finish(alive);
     if (checkpoint_error_.empty()) return;
     throw Error(Exit::data,
                 "the last checkpoint (step " + std::to_string(done_) + ") could not be written: " + checkpoint_error_ +
@@ -356,7 +355,8 @@ class TrainRun {
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<TrainingStep> step_;
-  std::unique_ptr<TrainLog> log_;  ///< rank 0 only
+  std::unique_ptr<RankEvaluation> evaluation_;  ///< with --eval-on ranks
+  std::unique_ptr<TrainLog> log_;               ///< rank 0 only
   Interval interval_;
   StepTimes times_;                          ///< of this rank's steps in the interval
   std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give

@@ -14,7 +14,7 @@
 #include "trainer/strategies/mirrored.h"
 #include "trainer/strategies/strategy.h"
 #include "trainer/train/loop/accumulator.h"
-#include "trainer/train/loop/finite.h"
+#include "trainer/train/weights/finite.h"
 
 namespace trainyard {
 
@@ -58,6 +58,8 @@ class TrainingStep {
 
   Network& network() { return *network_; }
   Strategy& strategy() { return *strategy_; }
+  /// The network's, where training stays on its device; else nullptr.
+  DeviceOptimizer* device() { return device_; }
   /// nullptr where the loss is not scaled.
   const LossScaler* loss_scaler() const { return loss_scaler_ ? &*loss_scaler_ : nullptr; }
 

@@ -16,7 +16,8 @@ struct TrainOptions {
   std::string model = "resnet20";
   std::string data;
   std::optional<int64_t> label_offset;  ///< subtracted from the labels in TFRecord shards
-  std::string eval_data;                ///< only checked here; the evaluator is a process of its own
+  std::string eval_data;
+  std::string eval_on = "head";  ///< by the evaluator, a process of its own; or ranks: by all ranks
   std::string run_dir;
   std::string device = "cpu";
   std::string precision = "fp32";

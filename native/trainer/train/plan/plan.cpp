@@ -123,6 +123,8 @@ void check_options(const TrainOptions& options) {
   require(options.early_stop >= 0, "--early-stop must not be negative");
   require(options.early_stop == 0 || !options.eval_data.empty(),
           "--early-stop counts evaluations, which need --eval-data. Give both");
+  require(options.eval_on == "head" || !options.eval_data.empty(),
+          "--eval-on ranks evaluates on --eval-data, which is missing. Give both");
   for (size_t i = 0; i < options.lr_steps.size(); ++i) {
     require(std::isfinite(options.lr_steps[i]) && options.lr_steps[i] > (i == 0 ? 0 : options.lr_steps[i - 1]),
             "--lr-steps must be rising numbers of epochs above 0, like 30,60,80");

@@ -132,7 +132,7 @@ interface TrainRequest extends Common {
   kind: 'train';
   /** `train` and the trainer's flags, without `--device` and `--run-dir`. */
   argv: readonly string[];
-  /** The `--data` of the evaluator; undefined where nothing is evaluated. */
+  /** The `--data` of the evaluator; undefined where there is none. */
   evaluatedOn: string | undefined;
 }
 
@@ -225,11 +225,12 @@ function readRequest(typed: TypedRun): RunRequest {
     throw new UserError('usage', what, 'Start it without a code folder');
   }
   const evaluatedOn = onlyValue(flags, '--eval-data');
+  const evaluates = typed.evaluator !== false;
   const ofTrainer = {
     ...common,
     device: deviceOf(words, common.gpus),
     data: [...namedData('data', onlyValue(flags, '--data')), ...namedData('eval-data', evaluatedOn)],
-    argv: withoutFlag(flags, '--device'),
+    argv: withoutFlag(evaluates ? flags : withoutFlag(flags, evalOn), '--device'),
   };
   if (!trains) {
     const everySlot = verb === 'bench' && ['matmul', 'allreduce'].includes(words[1] ?? '');
@@ -245,10 +246,21 @@ function readRequest(typed: TypedRun): RunRequest {
       code: undefined,
     };
   }
-  const evaluator = typed.evaluator === false ? undefined : evaluatedOn;
+  const hasEvaluator = evaluates && !isEvaluatedByRanks(flags);
   const device = ofTrainer.device ?? 'auto';
-  return { kind: 'train', ...ofTrainer, device, everySlot: true, evaluatedOn: evaluator };
+  return {
+    kind: 'train',
+    ...ofTrainer,
+    device,
+    everySlot: true,
+    evaluatedOn: hasEvaluator ? evaluatedOn : undefined,
+  };
 }
+
+/** What evaluates a training's checkpoints: the evaluator on the head, or the ranks themselves. */
+const evalOn = '--eval-on';
+
+const isEvaluatedByRanks = (argv: readonly string[]): boolean => flagValue(argv, evalOn) === 'ranks';
 
 /** What to type in order to run again, on the same device, what a run's record tells of. */
 export function typedOf(
@@ -271,7 +283,11 @@ export function typedOf(
     ...(code === undefined ? {} : { code: { record: code } }),
     ...(budget === undefined ? {} : { budget: budget.amount, budgetStop: budget.stop }),
     ...(slurm?.asked === undefined ? {} : { slurm: slurm.asked }),
-    evaluator: run.evaluator !== null || !trains || flagValue(argv, '--eval-data') === undefined,
+    evaluator:
+      run.evaluator !== null ||
+      !trains ||
+      flagValue(argv, '--eval-data') === undefined ||
+      isEvaluatedByRanks(argv),
   };
 }
 

@@ -145,6 +145,7 @@ describe('its folder', () => {
 });
 
 it('measures a training, with flags of its own left out', () => {
-  expect(measuredWords([...words, '--epochs', '3', '--log-every=5', '--eval-data', 'x'])).toEqual(words);
+  const evaluated = ['--eval-data', 'x', '--eval-on', 'ranks', '--early-stop', '3'];
+  expect(measuredWords([...words, '--epochs', '3', '--log-every=5', ...evaluated])).toEqual(words);
   expect(() => measuredWords(['python', 'a.py'])).toThrow(/only a training of the trainer/);
 });

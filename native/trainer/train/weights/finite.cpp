@@ -1,4 +1,4 @@
-#include "trainer/train/loop/finite.h"
+#include "trainer/train/weights/finite.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "trainer/train/loop/init_weights.h"
+#include "trainer/train/weights/init_weights.h"
 
 #include <algorithm>
 #include <set>

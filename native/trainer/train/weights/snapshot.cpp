@@ -1,4 +1,4 @@
-#include "trainer/train/loop/snapshot.h"
+#include "trainer/train/weights/snapshot.h"
 
 #include <filesystem>
 #include <utility>

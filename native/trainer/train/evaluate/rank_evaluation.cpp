@@ -1,0 +1,120 @@
+#include "trainer/train/evaluate/rank_evaluation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "common/checkpoint/checkpoint_folders.h"
+#include "common/stopwatch.h"
+#include "trainer/train/evaluate/evaluation_log.h"
+
+namespace trainyard {
+namespace {
+
+constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
+
+void say_unevaluated(int64_t step, const std::string& reason) {
+  std::fprintf(stderr, "trainer: warning: step %lld is not evaluated, and training goes on: %s\n",
+               static_cast<long long>(step), reason.c_str());
+}
+
+/// Rank 0's running statistics in every rank's network. Where there is one rank, or nothing to
+/// share, it does nothing.
+class StatisticsOfFirst {
+ public:
+  StatisticsOfFirst(const RankPass& pass, Communicator& workers) : network_(pass.network) {
+    const std::span<float> statistics = network_.running_statistics();
+    if (workers.world() == 1 || statistics.empty()) return;
+    // What follows writes the host's weights and statistics to the device.
+    if (pass.device != nullptr) pass.device->fetch();
+    own_.assign(statistics.begin(), statistics.end());
+    workers.broadcast(statistics, 0);
+    network_.weights_changed();
+  }
+
+  void give_back() {
+    if (own_.empty()) return;
+    std::ranges::copy(own_, network_.running_statistics().begin());
+    network_.weights_changed();
+  }
+
+ private:
+  Network& network_;
+  std::vector<float> own_;
+};
+
+}  // namespace
+
+RankEvaluation::RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers)
+    : data_(options.eval_data),
+      image_size_(plan.image_size),
+      batch_size_(plan.batch),
+      decoders_(decoders),
+      workers_(workers) {
+  const CheckpointModel model{.model = options.model,
+                              .classes = plan.classes,
+                              .image_size = plan.image_size,
+                              .step = 0,
+                              .class_names = plan.class_names,
+                              .label_offset = options.label_offset.value_or(0)};
+  dataset_ = open_for_evaluation(data_, std::nullopt, model, workers_.rank() == 0);
+  require_same_classes(model, *dataset_, data_);
+  if (workers_.rank() == 0) log_.emplace(options.run_dir, "eval");
+}
+
+EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
+  EvalPass own{.image_size = image_size_,
+               .batch_size = batch_size_,
+               .rank = workers_.rank(),
+               .world = workers_.world(),
+               .threads = decoders_};
+  own.sink = [&](const Batch& /*batch*/, std::span<const float> /*logits*/) { pass.beat(); };
+  own.cancelled = pass.cancelled;
+  try {
+    return judge(pass.network, *dataset_, own);
+  } catch (const Error& error) {
+    if (error.code() != Exit::data) throw;
+    say_unevaluated(pass.step, error.what());
+    failed = true;
+    return {};
+  }
+}
+
+bool RankEvaluation::run(const RankPass& pass) {
+  const Stopwatch clock;
+  StatisticsOfFirst statistics(pass, workers_);
+  bool failed = false;
+  const EvalSums own = judge_own(pass, failed);
+  statistics.give_back();
+  const bool over = failed || (pass.cancelled && pass.cancelled());
+  std::array<double, 6> all{own.loss,
+                            static_cast<double>(own.top1),
+                            static_cast<double>(own.top5),
+                            static_cast<double>(own.images),
+                            static_cast<double>(own.bad_images),
+                            over ? 1.0 : 0.0};
+  workers_.sum(std::span<double>(all));
+  const auto& [loss, top1, top5, images, bad_images, given_up] = all;
+  if (given_up > 0) return false;
+  if (images == 0) {
+    if (log_) say_unevaluated(pass.step, "no image of " + data_ + " could be read");
+    return false;
+  }
+  if (!log_) return true;
+  const EvalSums sums{loss, std::llround(top1), std::llround(top5), std::llround(images), std::llround(bad_images)};
+  log_evaluation(*log_, {.step = pass.step,
+                         .checkpoint = step_name(pass.step),
+                         .data = data_,
+                         .scores = sums.scores(),
+                         .seconds = clock.milliseconds() / 1000});
+  return true;
+}
+
+void RankEvaluation::finish(const std::function<void()>& alive) {
+  if (log_) log_->finish(last_lines_seconds, alive);
+}
+
+}  // namespace trainyard

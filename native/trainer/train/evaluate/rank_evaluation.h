@@ -1,0 +1,55 @@
+// Evaluations by the ranks of a training, all of them, while it waits (`--eval-on ranks`).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/train/evaluate/evaluate.h"
+#include "trainer/train/log/metrics_log.h"
+#include "trainer/train/plan/options.h"
+#include "trainer/train/plan/plan.h"
+
+namespace trainyard {
+
+/// One evaluation, in the network that trains and in the memory of its activations.
+struct RankPass {
+  Network& network;
+  DeviceOptimizer* device = nullptr;  ///< where training stays on its device
+  int64_t step = 0;                   ///< steps done
+  std::function<void()> beat{};       ///< after each batch of this rank
+  std::function<bool()> cancelled{};
+};
+
+class RankEvaluation {
+ public:
+  /// Opens the images of --eval-data on every rank. plan: with classes, image size and batch, which
+  /// evaluations have too. decoders: threads that decode. Throws as open_for_evaluation and
+  /// require_same_classes.
+  RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers);
+
+  /// Every rank judges its part of the images with the weights that all ranks have after collect(),
+  /// and with rank 0's running statistics, as its checkpoint has them. Each rank's own statistics
+  /// are back afterwards, bit for bit. Rank 0 writes the line `eval`. Returns whether there is a
+  /// result. There is none where a rank was cancelled, or where images could not be read: that is a
+  /// warning, and training goes on. All ranks call it at the same step, and return the same.
+  bool run(const RankPass& pass);
+
+  /// See TrainLog::finish.
+  void finish(const std::function<void()>& alive);
+
+ private:
+  EvalSums judge_own(const RankPass& pass, bool& failed) const;
+
+  std::string data_;
+  int image_size_;
+  int batch_size_;
+  int decoders_;
+  Communicator& workers_;
+  std::unique_ptr<Dataset> dataset_;
+  std::optional<MetricsLog> log_;  ///< rank 0 only
+};
+
+}  // namespace trainyard

@@ -1,0 +1,57 @@
+#include "trainer/train/loop/training_data.h"
+
+#include <cstdio>
+
+#include "trainer/base/parallel.h"
+#include "trainer/data/pixels/augment.h"
+#include "trainer/models/network.h"
+#include "trainer/ops/cuda_library.h"
+#include "trainer/train/process/jpeg_decoder.h"
+#include "trainer/train/process/shard_progress.h"
+#include "trainer/train/process/use_threads.h"
+
+namespace trainyard {
+
+int image_size_for(const TrainOptions& options) {
+  if (options.image_size > 0) return options.image_size;
+  for (const ModelInfo& model : known_models()) {
+    if (model.name == options.model) return model.image_size;
+  }
+  return 32;  // unknown model: make_network names the known ones
+}
+
+DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive) {
+  DatasetOptions data;
+  data.label_offset = options.label_offset;
+  data.max_bad_images = options.max_bad_images;
+  data.on_note = [says](const std::string& line) {
+    if (says) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
+  };
+  data.listed = alive;
+  data.progress = shard_progress(says, alive);
+  return data;
+}
+
+LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan, const Communicator& workers) {
+  LoaderOptions loader;
+  loader.image_size = plan.image_size;
+  loader.batch = plan.batch * plan.accumulate;
+  loader.rank = workers.rank();
+  loader.world = workers.world();
+  loader.seed = options.seed;
+  loader.augment = augment_of(options.augment);
+  loader.random_erasing = options.random_erasing;
+  loader.mixing = options.mixing;
+  loader.shuffle_buffer = static_cast<size_t>(options.shuffle_buffer);
+  loader.cache = options.cache == "ram";
+  loader.make_device_jpeg = jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(workers.local_rank()));
+  loader.prefetch = options.prefetch;
+  loader.threads = decoding_threads(options.loader_threads, options.device, threads());
+  loader.max_bad_images = options.max_bad_images;
+  loader.retry_seconds = options.retry_seconds;
+  loader.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
+  loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
+  return loader;
+}
+
+}  // namespace trainyard
