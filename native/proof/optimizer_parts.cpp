@@ -47,6 +47,30 @@ bool optimizers(const std::string& device) {
   return all;
 }
 
+bool averages(const std::string& device) {
+  Training training({.model = "resnet20"}, open(device));
+  DeviceOptimizer& optimizer = training.on_device({}, {".momentum"});
+  Network& network = training.network();
+  // Weights and statistics: 0.75 x what the first step made + 0.25 x what the second made.
+  std::vector<float> weights, statistics;
+  for (const double part : {0.75, 0.25}) {
+    take(training, optimizer, part == 0.75 ? 1 : 2, 1);
+    optimizer.average(weights.empty() ? 0 : 0.75);
+    weights.resize(network.weights().size());
+    statistics.resize(network.running_statistics().size());
+    const auto add = [part](std::vector<float>& sums, std::span<const float> values) {
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<float>(sums[i] + part * values[i]);
+    };
+    add(weights, network.weights());
+    add(statistics, network.running_statistics());
+  }
+  optimizer.fetch_averages();
+  const Averages got = optimizer.averages();
+  bool all = report("averages of two steps", "weights", distance(got.weights, weights), 1e-6);
+  all = report("the same", "running statistics", distance(got.statistics, statistics), 1e-6) && all;
+  return report("the same", "that they are no copies", distance(got.weights, network.weights()) > 0 ? 0 : 1, 0) && all;
+}
+
 bool resume(const std::string& device) {
   const std::vector<std::string> suffixes = {".momentum"};
   Training whole({.model = "resnet20"}, open(device));

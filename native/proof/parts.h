@@ -18,6 +18,8 @@ bool networks(const std::string& device);
 bool precisions(const std::string& device);
 /// The optimizers on the device: what a rank that trains alone does.
 bool optimizers(const std::string& device);
+/// Moving averages of weights and statistics, on the device.
+bool averages(const std::string& device);
 /// The same steps twice, and on images that are brought once: the same bits.
 bool repeats(const std::string& device);
 /// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits.

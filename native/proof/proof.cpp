@@ -25,6 +25,7 @@ int run(const std::string& part, const std::string& device, const std::vector<st
       {"networks", [&] { return networks(device); }},
       {"precisions", [&] { return precisions(device); }},
       {"optimizers", [&] { return optimizers(device); }},
+      {"averages", [&] { return averages(device); }},
       {"repeats", [&] { return repeats(device); }},
       {"recorded", [&] { return recorded(device); }},
       {"resume", [&] { return resume(device); }},

@@ -25,6 +25,7 @@ LIMITS = {
     "repeats": 60,
     "resume": 60,
     "evaluation": 60,
+    "averages": 60,
     "two-processes": 60,
     "collectives": 60,
     "jpeg-decoder": 60,

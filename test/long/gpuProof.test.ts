@@ -59,6 +59,7 @@ const shown = [
   'repeats',
   'resume',
   'evaluation',
+  'averages',
   'two-processes',
   'collectives',
   'jpeg-decoder',

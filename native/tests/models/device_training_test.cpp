@@ -95,6 +95,41 @@ TEST(DeviceTrainingOfMicroBatches, AddsThemUpThere) {
   EXPECT_LT(distance(device.network().weights(), host.network().weights()), 1e-6);
 }
 
+TEST(DeviceTrainingOfAverages, KeepsThemThereUntilTheyAreFetched) {
+  Trainee device = trainee({}, true);
+  Network& network = device.network();
+  std::vector<float> weights(network.weights().size());
+  std::vector<float> statistics(network.running_statistics().size());
+  const auto add = [](std::vector<float>& sums, std::span<const float> values, double part) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<float>(sums[i] + part * values[i]);
+  };
+  // 0 makes copies; then 0.75 of what there was and 0.25 of what is new.
+  double decay = 0;
+  for (const double part : {0.75, 0.25}) {
+    device.step(part == 0.75 ? 1 : 2);
+    device.device()->average(decay);
+    device.strategy().collect();
+    add(weights, network.weights(), part);
+    add(statistics, network.running_statistics(), part);
+    decay = 0.75;
+  }
+  const Averages got = device.device()->averages();
+  EXPECT_TRUE(std::ranges::all_of(got.weights, [](float value) { return value == 0; })) << "nobody fetched them";
+  device.device()->fetch_averages();
+  EXPECT_LT(distance(got.weights, weights), 1e-6);
+  EXPECT_LT(distance(got.statistics, statistics), 1e-6);
+  EXPECT_GT(distance(got.weights, network.weights()), 1e-4);
+  // A checkpoint's averages go on from where they were.
+  Trainee resumed = trainee({}, true);
+  const Averages place = resumed.device()->averages();
+  std::ranges::copy(weights, place.weights.begin());
+  std::ranges::copy(statistics, place.statistics.begin());
+  resumed.device()->averages_changed();
+  std::ranges::fill(place.weights, 0.0F);
+  resumed.device()->fetch_averages();
+  EXPECT_TRUE(std::ranges::equal(place.weights, weights));
+}
+
 TEST(DeviceTrainingOfScaledLosses, SeesGradientsThatAreNotFinite) {
   Trainee scaled = trainee({}, true);
   const test::RandomBatch batch(kBatch, kSize, kClasses, 7);

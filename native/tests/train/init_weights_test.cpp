@@ -13,8 +13,8 @@ namespace {
 /// A network's weights as a .safetensors file.
 std::string save(const RunFolder& folder, Network& network, const std::string& model, int classes) {
   const auto optimizer = make_optimizer({}, {}, network.weights().size());
-  save_checkpoint(folder.path(),
-                  snapshot(network, optimizer->state(), {{"step", 1}, {"model", model}, {"classes", classes}}));
+  save_checkpoint(folder.path(), snapshot(network, optimizer->state(), std::nullopt,
+                                          {{"step", 1}, {"model", model}, {"classes", classes}}));
   return folder.step(1) + "/model.safetensors";
 }
 

@@ -114,10 +114,11 @@ void GraphNetwork::weights_changed() {
 
 std::optional<MemoryLimit> GraphNetwork::memory_limit(const Purpose& purpose) {
   // An optimizer's memory comes before the first step, up to two numbers a weight, and so does what
-  // gradients travel in as bf16. What micro-batches are added up in comes with that step, and
-  // gradients come before all of them.
+  // gradients travel in as bf16. What micro-batches are added up in comes with that step, averages
+  // of weights come later, and gradients before all of them.
   const bool optimizer_is_there = options_.memory_growth && gradients_;
-  const size_t arenas = (optimizer_is_there ? 0 : 2) + (options_.micro_batches ? 1 : 0) + (gradients_ ? 0 : 1);
+  const size_t arenas = (optimizer_is_there ? 0 : 2) + (options_.micro_batches ? 1 : 0) + (options_.averages ? 1 : 0) +
+                        (gradients_ ? 0 : 1);
   const size_t narrow = optimizer_is_there || !options_.narrow_sums ? 0 : weights_.bytes() / 2;
   const size_t to_come = purpose.training ? arenas * weights_.bytes() + narrow : 0;
   if (const auto memory = backend_->memory_figures()) return device_memory_limit(*memory, to_come);

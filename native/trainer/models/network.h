@@ -77,6 +77,7 @@ struct NetworkOptions {
   bool device_sums = false;    ///< devices sum gradients among themselves
   bool narrow_sums = false;    ///< they do so as bf16, in memory of its own that is still to come
   bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come
+  bool averages = false;       ///< of weights and statistics; their memory is still to come
   bool record_steps = true;    ///< a step's ops are launched as a few CUDA graphs
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it
 };

@@ -77,6 +77,41 @@ void NetworkOptimizer::step(float lr, int64_t number) {
   changed_();
 }
 
+void NetworkOptimizer::need_averages() {
+  if (average_weights_) return;
+  average_weights_ = std::make_unique<Arena>(backend_, weights_.host().size());
+  average_statistics_ = std::make_unique<Arena>(backend_, statistics_.host().size());
+}
+
+void NetworkOptimizer::average(double decay) {
+  need_averages();
+  const auto move = [decay](UpdateOp& op, Arena& average, Arena& values) {
+    const bool copied = decay == 0;
+    if (!copied) op.scale(average.device(), static_cast<float>(decay / (1 - decay)));
+    op.add(average.device(), values.device(), values.host().size(), !copied);
+    if (!copied) op.scale(average.device(), static_cast<float>(1 - decay));
+  };
+  move(*update_, *average_weights_, weights_);
+  if (statistic_sums_) move(*statistic_sums_, *average_statistics_, statistics_);
+}
+
+Averages NetworkOptimizer::averages() {
+  need_averages();
+  return {average_weights_->host(), average_statistics_->host()};
+}
+
+void NetworkOptimizer::fetch_averages() {
+  need_averages();
+  average_weights_->to_host();
+  average_statistics_->to_host();
+}
+
+void NetworkOptimizer::averages_changed() {
+  need_averages();
+  average_weights_->to_device();
+  average_statistics_->to_device();
+}
+
 void NetworkOptimizer::join(const DeviceGroup& group) {
   collectives_ = backend_.join(group);
   if (collectives_ == nullptr) {
@@ -102,6 +137,7 @@ void NetworkOptimizer::share() {
 
 size_t NetworkOptimizer::bytes() const {
   size_t total = (kept_ ? kept_->bytes() : 0) + (sums_ ? sums_->bytes() : 0);
+  if (average_weights_) total += average_weights_->bytes() + average_statistics_->bytes();
   for (const Remembered& part : state_) total += part.values->bytes();
   return total;
 }

@@ -38,6 +38,10 @@ class NetworkOptimizer final : public DeviceOptimizer {
   double clip(double limit) override;
   bool is_finite() override;
   void step(float lr, int64_t number) override;
+  void average(double decay) override;
+  Averages averages() override;
+  void fetch_averages() override;
+  void averages_changed() override;
   DeviceGroupId new_group_id() override { return backend_.new_group_id(); }
   void join(const DeviceGroup& group) override;
   bool in_group() const { return collectives_ != nullptr; }
@@ -55,6 +59,8 @@ class NetworkOptimizer final : public DeviceOptimizer {
     std::string suffix;
     std::unique_ptr<Arena> values;
   };
+  /// Makes the averages' memory when it is first needed.
+  void need_averages();
   float* remembered(size_t i) { return i < state_.size() ? state_[i].values->device() : nullptr; }
 
   std::unique_ptr<UpdateOp> update_, statistic_sums_;
@@ -63,6 +69,7 @@ class NetworkOptimizer final : public DeviceOptimizer {
   Arena& gradients_;
   Arena& statistics_;
   std::vector<Remembered> state_;
+  std::unique_ptr<Arena> average_weights_, average_statistics_;
   std::unique_ptr<BackendMemory> kept_;  ///< of micro-batches; made when first needed
   std::function<void()> changed_;
   DeviceCollectives* collectives_ = nullptr;  ///< the back end's, in a group

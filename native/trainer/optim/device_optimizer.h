@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
+
+/// Averages of weights and running statistics on the host, laid out as those.
+struct Averages {
+  std::span<float> weights;
+  std::span<float> statistics;
+};
 
 /// The host has copies of weights and state(), which are up to date after fetch() alone, and of
 /// gradients, after fetch_gradients().
@@ -38,6 +45,16 @@ class DeviceOptimizer {
   virtual bool is_finite() = 0;
   /// As Optimizer::step.
   virtual void step(float lr, int64_t number) = 0;
+
+  /// Moves the averages of weights and running statistics towards these: average = decay * average
+  /// + (1 - decay) * value. 0 makes them copies, and is the first call.
+  virtual void average(double decay) = 0;
+  /// The host's copies of the averages.
+  virtual Averages averages() = 0;
+  /// The averages, to the host.
+  virtual void fetch_averages() = 0;
+  /// After the host wrote to those.
+  virtual void averages_changed() = 0;
 
   /// The id of a group that is to be, for one rank to give to the others.
   virtual DeviceGroupId new_group_id() = 0;

@@ -74,6 +74,14 @@ void add_optimizer_flags(CLI::App& command, TrainOptions& options) {
                   "gradients longer than this, all together, are cut to it (0: never)")
       ->transform(number(0, 1e9))
       ->capture_default_str();
+  command
+      .add_option("--ema", options.ema,
+                  "decay of a moving average of the weights, which checkpoints then have as their model (0: none)")
+      ->transform(part)
+      ->capture_default_str();
+  command.add_option("--ema-every", options.ema_every, "steps between two weights that count in --ema's average")
+      ->transform(whole_number(1, 1'000'000))
+      ->capture_default_str();
   command.add_flag("--decay-norm-and-bias", o.decay_norm_and_bias, "weight decay on batch norm and biases too");
 }
 

@@ -21,29 +21,40 @@ void say_unevaluated(int64_t step, const std::string& reason) {
                static_cast<long long>(step), reason.c_str());
 }
 
-/// Rank 0's running statistics in every rank's network. Where there is one rank, or nothing to
-/// share, it does nothing.
-class StatisticsOfFirst {
+/// Rank 0's model in every rank's network, for a while. Where the model is there already, this does
+/// nothing.
+class ModelOfFirst {
  public:
-  StatisticsOfFirst(const RankPass& pass, Communicator& workers) : network_(pass.network) {
+  ModelOfFirst(const RankPass& pass, Communicator& workers) : network_(pass.network) {
+    const double mine = pass.averages ? 1 : 0;
+    const bool averaged = workers.gather(std::span(&mine, 1)).front() > 0;
+    const std::span<float> weights = network_.weights();
     const std::span<float> statistics = network_.running_statistics();
-    if (workers.world() == 1 || statistics.empty()) return;
+    if (!averaged && (workers.world() == 1 || statistics.empty())) return;
     // What follows writes the host's weights and statistics to the device.
     if (pass.device != nullptr) pass.device->fetch();
-    own_.assign(statistics.begin(), statistics.end());
+    statistics_.assign(statistics.begin(), statistics.end());
+    if (averaged) weights_.assign(weights.begin(), weights.end());
+    if (pass.averages) {
+      std::ranges::copy(pass.averages->weights, weights.begin());
+      std::ranges::copy(pass.averages->statistics, statistics.begin());
+    }
+    if (averaged) workers.broadcast(weights, 0);
     workers.broadcast(statistics, 0);
     network_.weights_changed();
   }
 
   void give_back() {
-    if (own_.empty()) return;
-    std::ranges::copy(own_, network_.running_statistics().begin());
+    if (weights_.empty() && statistics_.empty()) return;
+    std::ranges::copy(weights_, network_.weights().begin());
+    std::ranges::copy(statistics_, network_.running_statistics().begin());
     network_.weights_changed();
   }
 
  private:
   Network& network_;
-  std::vector<float> own_;
+  /// This rank's own; empty where they stay in the network.
+  std::vector<float> weights_, statistics_;
 };
 
 }  // namespace
@@ -85,10 +96,10 @@ EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
 
 bool RankEvaluation::run(const RankPass& pass) {
   const Stopwatch clock;
-  StatisticsOfFirst statistics(pass, workers_);
+  ModelOfFirst model(pass, workers_);
   bool failed = false;
   const EvalSums own = judge_own(pass, failed);
-  statistics.give_back();
+  model.give_back();
   const bool over = failed || (pass.cancelled && pass.cancelled());
   std::array<double, 6> all{own.loss,
                             static_cast<double>(own.top1),

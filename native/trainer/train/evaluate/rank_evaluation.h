@@ -17,9 +17,10 @@ namespace trainyard {
 /// One evaluation, in the network that trains and in the memory of its activations.
 struct RankPass {
   Network& network;
-  DeviceOptimizer* device = nullptr;  ///< where training stays on its device
-  int64_t step = 0;                   ///< steps done
-  std::function<void()> beat{};       ///< after each batch of this rank
+  DeviceOptimizer* device = nullptr;   ///< where training stays on its device
+  std::optional<Averages> averages{};  ///< of rank 0: its checkpoint's model instead of the weights
+  int64_t step = 0;                    ///< steps done
+  std::function<void()> beat{};        ///< after each batch of this rank
   std::function<bool()> cancelled{};
 };
 
@@ -30,9 +31,9 @@ class RankEvaluation {
   /// require_same_classes.
   RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers);
 
-  /// Every rank judges its part of the images with the weights that all ranks have after collect(),
-  /// and with rank 0's running statistics, as its checkpoint has them. Each rank's own statistics
-  /// are back afterwards, bit for bit. Rank 0 writes the line `eval`. Returns whether there is a
+  /// Every rank judges its part of the images with the weights and running statistics that rank 0's
+  /// checkpoint has. After collect(), where all ranks have its weights. Each rank's own are back
+  /// afterwards, bit for bit. Rank 0 writes the line `eval`. Returns whether there is a
   /// result. There is none where a rank was cancelled, or where images could not be read: that is a
   /// warning, and training goes on. All ranks call it at the same step, and return the same.
   bool run(const RankPass& pass);

@@ -16,6 +16,7 @@
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
 #include "trainer/train/loop/checkpoint_writer.h"
+#include "trainer/train/loop/network_setup.h"
 #include "trainer/train/loop/train_log.h"
 #include "trainer/train/loop/training_data.h"
 #include "trainer/train/loop/training_step.h"
@@ -30,6 +31,7 @@
 #include "trainer/train/weights/finite.h"
 #include "trainer/train/weights/init_weights.h"
 #include "trainer/train/weights/snapshot.h"
+#include "trainer/train/weights/weight_average.h"
 
 namespace trainyard {
 namespace {
@@ -71,6 +73,8 @@ class TrainRun {
 
  private:
   bool leader() const { return workers_.rank() == 0; }
+  /// Weights are the same on every rank, and statistics are rank 0's in a checkpoint.
+  bool keeps_average() const { return leader() && options_.ema > 0; }
 
   void prepare() {
     if (leader()) std::filesystem::create_directories(options_.run_dir);
@@ -114,33 +118,17 @@ class TrainRun {
     plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     // While the network is made.
     if (plan_.start_step < plan_.total_steps) loader_->start(plan_.start_step);
-    NetworkOptions network;
-    network.model = options_.model;
-    network.classes = plan_.classes;
-    network.image_size = plan_.image_size;
-    network.batch = plan_.batch;
-    network.seed = options_.seed;
-    network.label_smoothing = static_cast<float>(options_.label_smoothing);
-    network.precision = parse_precision(options_.precision);
-    if (options_.dropout) network.dropout = static_cast<float>(*options_.dropout);
-    network.device = options_.device;
-    network.memory_growth = options_.memory_growth;
-    network.record_steps = !options_.no_cuda_graphs;
+    NetworkOptions network = network_options(options_, plan_);
+    network.averages = keeps_average();
     network.plans = plans_.get();
     network.device_index = own_cuda_device(workers_.local_rank());
-    StepOptions step;
-    step.optimizer = options_.optimizer;
-    step.sync_batch_norm = options_.sync_batch_norm;
-    step.accumulate = plan_.accumulate;
-    step.clip_norm = options_.clip_norm;
+    StepOptions step = step_options(options_, plan_);
     step.device_sums = device_sums_;
-    step.bucket_bytes = options_.strategy.bucket_bytes();
-    if (network.precision == Precision::fp16) step.loss_scaling = LossScalerOptions{};
     step_ = std::make_unique<TrainingStep>(workers_, network, step, team_.maker());
+    if (keeps_average()) average_.emplace(step_->network(), step_->device(), options_.ema);
     if (leader() && plan_.resume_from) {
-      load_weights(*plan_.resume_from, step_->network());
+      load_training(*plan_.resume_from, step_->network(), step_->strategy().state(), average_ ? &*average_ : nullptr);
       last_checkpoint_ = *plan_.resume_from;
-      load_optimizer(*plan_.resume_from, step_->network(), step_->strategy().state());
       const auto scaling = loss_scaler_state(read_checkpoint_state(*plan_.resume_from));
       if (scaling) step_->restore_loss_scaler(*scaling);
     } else if (leader() && !options_.init_weights.empty()) {
@@ -199,6 +187,7 @@ class TrainRun {
       const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
       const bool report = done_ % options_.log_every == 0 || last || stop;
       if (keep) step_->collect();
+      if (average_ && done_ % options_.ema_every == 0) average_->add(done_ <= plan_.schedule.warmup_steps);
       if (keep || report) require_good_weights();
       if (report) write_interval();
       if (keep) checkpoint();
@@ -280,9 +269,14 @@ class TrainRun {
     heartbeat_->beat(done_, "checkpoint");
     settle_checkpoint();
     const auto state = checkpoint_state(options_, plan_, done_, step_->loss_scaler());
-    writer_.begin(snapshot(step_->network(), step_->strategy().state(), state), clock);
+    writer_.begin(snapshot(step_->network(), step_->strategy().state(), averages(), state), clock);
     look_for_gain();
     interval_.leave_out(clock.milliseconds());
+  }
+
+  /// Rank 0's, once there are any.
+  std::optional<Averages> averages() {
+    return average_ && average_->begun() ? std::optional(average_->fetch()) : std::nullopt;
   }
 
   /// By the ranks, where that was asked for; while the checkpoint is written.
@@ -291,6 +285,7 @@ class TrainRun {
     const Stopwatch clock;
     const bool judged = evaluation_->run({.network = step_->network(),
                                           .device = step_->device(),
+                                          .averages = averages(),
                                           .step = done_,
                                           .beat = [this] { heartbeat_->beat(done_, "evaluating"); },
                                           .cancelled = [this] { return signals_.requested(); }});
@@ -355,6 +350,7 @@ class TrainRun {
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<BatchFeed> feed_;
   std::unique_ptr<TrainingStep> step_;
+  std::optional<WeightAverage> average_;        ///< with --ema; rank 0 only
   std::unique_ptr<RankEvaluation> evaluation_;  ///< with --eval-on ranks
   std::unique_ptr<TrainLog> log_;               ///< rank 0 only
   Interval interval_;

@@ -118,6 +118,8 @@ void check_options(const TrainOptions& options) {
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
+  require(part_of_one(options.ema), "--ema must be in (0, 1), or 0 for none");
+  require(options.ema_every >= 1, "--ema-every must be at least 1");
   require(part_of_one(options.label_smoothing), "--label-smoothing must be in [0, 1)");
   require(!options.dropout || part_of_one(*options.dropout), "--dropout must be in [0, 1)");
   require(options.early_stop >= 0, "--early-stop must not be negative");

@@ -29,6 +29,7 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
       {"accumulate", options.accumulate},
       {"label_smoothing", options.label_smoothing},
       {"clip_norm", options.clip_norm},
+      {"ema", options.ema},
       {"dropout", options.dropout ? nlohmann::json(*options.dropout) : nlohmann::json("the model's own")},
       {"sync_batch_norm", options.sync_batch_norm},
       {"gradient_type", options.strategy.gradient_type},
@@ -40,6 +41,7 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
       {"warmup_steps", plan.schedule.warmup_steps},
       {"drops", plan.schedule.drops},
       {"total_steps", plan.total_steps}};
+  if (options.ema > 0) recipe["ema_every"] = options.ema_every;
   if (optimizer.kind != "adam") recipe["momentum"] = optimizer.momentum;
   if (optimizer.kind == "lars") recipe["trust_coefficient"] = optimizer.trust;
   if (optimizer.kind == "adam") {
