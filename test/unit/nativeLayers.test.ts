@@ -46,7 +46,7 @@ const areas: Area[] = [
   {
     path: 'trainer/train',
     heading: '### The folders of a training',
-    folders: ['bench', 'loop', 'evaluate', 'weights', 'plan', 'log', 'process'],
+    folders: ['bench', 'loop', 'evaluate', 'weights', 'plan', 'log', 'ending', 'process'],
     beside: 'above',
   },
   {

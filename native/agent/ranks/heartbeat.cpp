@@ -37,7 +37,7 @@ void HeartbeatWatch::read_all(double now) {
     if (!beat || beat->text == rank.text) continue;
     const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
     const bool awaited = beat->phase == "starting" || beat->phase == "checkpoint" || beat->phase == "evaluating";
-    rank = {beat->text, beat->step, now, gap, true, awaited};
+    rank = {beat->text, beat->step, now, gap, true, awaited, beat->phase == "checkpoint"};
   }
 }
 
@@ -58,6 +58,17 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
     if (watched && now - rank.changed > allowed) late.push_back(static_cast<int>(index));
   }
   return late;
+}
+
+bool HeartbeatWatch::writes_checkpoint(int rank, double seconds) {
+  read_all(monotonic_seconds());
+  return ranks_[static_cast<size_t>(rank)].writes && silent_seconds(rank) < seconds;
+}
+
+double HeartbeatWatch::longest_step() const {
+  double longest = 0;
+  for (const Rank& rank : ranks_) longest = std::max(longest, rank.longest);
+  return longest;
 }
 
 double HeartbeatWatch::silent_seconds(int rank) const {

@@ -30,6 +30,11 @@ class HeartbeatWatch {
   /// their silence counts from its last beat.
   std::vector<int> overdue(const std::vector<bool>& excused);
 
+  /// Whether the rank says that it writes a checkpoint, and has beaten within so many seconds.
+  /// Reads the heartbeats anew.
+  bool writes_checkpoint(int rank, double seconds);
+  /// The longest time from one beat to the next of any rank that has made a step.
+  double longest_step() const;
   /// How long a rank has not beaten: ranks that wait for one another fall silent one by one.
   double silent_seconds(int rank) const;
   /// For how long no rank at all has beaten, where each that is not `excused` has made a step; 0
@@ -46,7 +51,8 @@ class HeartbeatWatch {
     double changed = 0;  ///< monotonic seconds
     double longest = 0;  ///< seconds between two beats, from the first step on
     bool began = false;
-    bool awaited = false;  ///< it starts or writes a checkpoint
+    bool awaited = false;  ///< it starts, evaluates or writes a checkpoint
+    bool writes = false;   ///< a checkpoint
   };
   void read_all(double now);
 

@@ -8,6 +8,7 @@
 #include "agent/system/kill.h"
 #include "common/error.h"
 #include "common/files.h"
+#include "common/given_up.h"
 
 namespace trainyard {
 
@@ -51,11 +52,18 @@ bool LocalRanks::kill_everything() {
 
 void LocalRanks::let_go(int generation) { say_all_ended(RunFolder(run_dir_), generation); }
 
-void say_all_ended(const RunFolder& folder, int generation) {
-  const std::string path = folder.all_ended(generation);
+namespace {
+
+/// An empty file. Without it ranks are ended by force a little later.
+void make_sign(const std::string& path) {
   const Descriptor made(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  // Without it they are ended by force a little later.
   if (!made) std::fprintf(stderr, "agent: warning: cannot create %s\n", errno_message(path).c_str());
 }
+
+}  // namespace
+
+void say_all_ended(const RunFolder& folder, int generation) { make_sign(folder.all_ended(generation)); }
+
+void say_given_up(const RunFolder& folder, int generation) { make_sign(given_up_file(folder.dir(), generation)); }
 
 }  // namespace trainyard

@@ -22,7 +22,9 @@ constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
 constexpr double kStallSeconds = 30;       // without a step of any rank, before a `stalled` event
-constexpr double kLostSeconds = 1.5;       // a record may still be on its way to the disk
+constexpr double kMostPatience = 60;       // for rank 0 to come to where it waits for the others
+constexpr double kMostRescueSeconds = 600;  // for its checkpoint, while it beats
+constexpr double kLostSeconds = 1.5;        // a record may still be on its way to the disk
 
 std::string ranks_text(const std::vector<int>& numbers) {
   std::string text;
@@ -97,7 +99,7 @@ void Generation::look_for_ends() {
   const double wait = first.may_be_consequence() ? kExplanationSeconds : kCascadeSeconds;
   if (now - failure_seen_ < wait && records.size() < ranks_.size()) return;
   first_failure_ = first;
-  begin_ending(kGraceSeconds);
+  give_up(kGraceSeconds);
 }
 
 void Generation::look_for_lost(double now) {
@@ -138,7 +140,7 @@ void Generation::declare_lost(int index) {
   listener_.rank_exited(lost);
   if (ending_) return;
   first_failure_ = lost;
-  begin_ending(kGraceSeconds);
+  give_up(kGraceSeconds);
 }
 
 void Generation::look_for_hangs() {
@@ -154,7 +156,8 @@ void Generation::look_for_hangs() {
                 std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
                 std::to_string(step);
   if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
-  begin_ending(0);
+  const bool first_hangs = std::ranges::find(suspects.ranks, 0) != suspects.ranks.end();
+  first_hangs ? begin_ending(0) : give_up(0);
 }
 
 Suspects Generation::suspects(double silent_seconds) const {
@@ -202,7 +205,20 @@ std::string Generation::hosts_text(const std::vector<int>& ranks) const {
 void Generation::end_because(const std::string& reason) {
   if (ending_) return;
   own_reason_ = reason;
-  begin_ending(0);
+  give_up(0);
+}
+
+void Generation::give_up(double grace) {
+  if (!spec_.is_trainer) return begin_ending(grace);
+  const Rank& first = ranks_.front();
+  if (!first.program || first.record) return begin_ending(0);
+  rescue_ends_ = monotonic_seconds() + kMostRescueSeconds;
+  say_given_up(folder_, number_);
+  begin_ending(std::min(kMostPatience, kGraceSeconds + 2 * heartbeats_.longest_step()));
+}
+
+bool Generation::rescues(double now) {
+  return now < rescue_ends_ && !ranks_.front().record && heartbeats_.writes_checkpoint(0, kGraceSeconds);
 }
 
 void Generation::begin_ending(double grace) {
@@ -244,6 +260,7 @@ void Generation::mpiexec_ended(int status) {
 
 void Generation::end_now() {
   if (!ending_) begin_ending(0);
+  rescue_ends_ = 0;
   kill_at_ = monotonic_seconds();
 }
 
@@ -276,7 +293,9 @@ bool Generation::poll() {
   }
   pass_on_terminations();
   look_at_grace(now);
-  if (ending_ && now >= kill_at_) kill_what_is_left(now);
+  // Nobody else has anything to write.
+  if (rescue_ends_ > 0 && ranks_.front().record) kill_at_ = std::min(kill_at_, now);
+  if (ending_ && now >= kill_at_ && !rescues(now)) kill_what_is_left(now);
   return all_over();
 }
 

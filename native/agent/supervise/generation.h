@@ -50,12 +50,13 @@ class Generation {
   void mpiexec_ended(int status);
   /// Passes one SIGTERM to every rank's program, and to those that start later.
   void ask_for_checkpoint();
-  /// The same because a person asked for it: an own program that has not ended after its `stop_grace`
-  /// is killed.
+  /// The same because a person asked for it: an own program that has not ended after its
+  /// `stop_grace` is killed.
   void ask_to_stop();
   /// Ends everything at once; `poll` returns true soon after.
   void end_now();
-  /// Ends everything at once as a failure with this reason, unless it is ending already.
+  /// Ends everything as a failure with this reason, unless it is ending already. Rank 0 of a
+  /// training may write a checkpoint first.
   void end_because(const std::string& reason);
   /// Decides here whether the generation finished, stopped or failed.
   /// `stop_requested`: a rank that its SIGTERM ended counts as stopped.
@@ -80,6 +81,11 @@ class Generation {
   Suspects suspects(double silent_seconds) const;
   void look_at_grace(double now);
   void look_at_start_deadline(double now);
+  /// Ranks are lost or hang. Rank 0 of a training is told so, and has time for a checkpoint of the
+  /// last step that was whole; the ranks of another program have `grace` seconds after SIGTERM.
+  void give_up(double grace);
+  /// Whether rank 0 writes such a checkpoint.
+  bool rescues(double now);
   void begin_ending(double grace);
   void pass_on_terminations();
   void kill_what_is_left(double now);
@@ -106,6 +112,7 @@ class Generation {
   bool ending_ = false;
   bool stall_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
+  double rescue_ends_ = 0;                   ///< monotonic seconds; 0: nothing was given up
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others
   std::optional<std::string> own_reason_;    ///< of end_because: a hang, a missed start, a lost node, mpiexec's end
 };

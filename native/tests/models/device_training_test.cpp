@@ -130,6 +130,21 @@ TEST(DeviceTrainingOfAverages, KeepsThemThereUntilTheyAreFetched) {
   EXPECT_TRUE(std::ranges::equal(place.weights, weights));
 }
 
+TEST(DeviceTrainingOfStatistics, TakesThemBackToWhatTheyWere) {
+  Trainee device = trainee({}, true);
+  Network& network = device.network();
+  device.step(1);
+  device.strategy().collect();
+  const std::vector<float> before(network.running_statistics().begin(), network.running_statistics().end());
+  device.device()->keep_statistics();
+  device.gradients(2);
+  device.strategy().collect();
+  EXPECT_FALSE(std::ranges::equal(network.running_statistics(), before));
+  device.device()->take_statistics_back();
+  device.strategy().collect();
+  EXPECT_TRUE(std::ranges::equal(network.running_statistics(), before));
+}
+
 TEST(DeviceTrainingOfScaledLosses, SeesGradientsThatAreNotFinite) {
   Trainee scaled = trainee({}, true);
   const test::RandomBatch batch(kBatch, kSize, kClasses, 7);

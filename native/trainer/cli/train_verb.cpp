@@ -11,6 +11,7 @@
 #include "trainer/cli/flags/strategy_flags.h"
 #include "trainer/cli/verbs.h"
 #include "trainer/models/network.h"
+#include "trainer/train/ending/given_up.h"
 #include "trainer/train/loop/train.h"
 
 namespace trainyard {
@@ -139,7 +140,7 @@ Verb add_train(CLI::App& app) {
             check_recipe_flags(*command, *options);
             require_device(options->device, options->precision);
             const StopSignals signals;  // before MPI and its threads
-            const auto communicator = make_communicator(options->comm);
+            const auto communicator = make_communicator(options->comm, ask_supervisor(options->run_dir));
             const Exit exit = train(*options, *communicator, signals);
             tell_outcome(exit);  // before MPI ends, which may go wrong without harm
             return exit;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,17 +61,21 @@ class Communicator {
 
 std::unique_ptr<Communicator> make_single();
 
+/// Whether what a rank waits for will never come. Asked again and again while it waits.
+using GivenUp = std::function<bool()>;
+
 /// Joins the other processes that mpiexec started. Its end is MPI_Finalize, left out while an
 /// exception passes, since the other ranks would be waited for. Must be made before any other
 /// thread uses MPI, and once in a process. All calls must come from the thread that made it
-/// (MPI_THREAD_FUNNELED is what is asked for, and checked).
-std::unique_ptr<Communicator> make_mpi();
+/// (MPI_THREAD_FUNNELED is what is asked for, and checked). Where `given_up` says so, collectives
+/// throw Error(Exit::internal).
+std::unique_ptr<Communicator> make_mpi(GivenUp given_up = {});
 
 /// Whether mpiexec started this process.
 bool started_by_mpiexec();
 
 /// `auto` and `nccl` (MPI when started by mpiexec; NCCL's part is the devices'), `mpi` or `none`.
 /// Throws Error(Exit::usage) for another word.
-std::unique_ptr<Communicator> make_communicator(const std::string& kind);
+std::unique_ptr<Communicator> make_communicator(const std::string& kind, GivenUp given_up = {});
 
 }  // namespace trainyard

@@ -13,6 +13,7 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/comm/mpi_check.h"
 #include "trainer/comm/mpi_mailbox.h"
+#include "trainer/comm/mpi_wait.h"
 #include "trainer/comm/scheduled_sum.h"
 
 namespace trainyard {
@@ -21,7 +22,7 @@ namespace {
 /// MPI_Init to MPI_Finalize, which is left out while an exception passes.
 class Session {
  public:
-  Session() {
+  explicit Session(GivenUp given_up) : given_up_(std::move(given_up)) {
     int provided = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_FUNNELED) {
@@ -33,8 +34,10 @@ class Session {
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+  const GivenUp& given_up() const { return given_up_; }
 
  private:
+  GivenUp given_up_;
   int exceptions_at_start_ = std::uncaught_exceptions();
 };
 
@@ -61,8 +64,8 @@ class Mpi final : public Communicator {
     check_mpi(MPI_Comm_set_errhandler(all_.value, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_mpi(MPI_Comm_dup(all_.value, &messages_.value), "MPI_Comm_dup");
     check_mpi(MPI_Comm_dup(all_.value, &sums_comm_.value), "MPI_Comm_dup");
-    mailbox_.emplace(messages_.value);
-    sums_mailbox_.emplace(sums_comm_.value);
+    mailbox_.emplace(messages_.value, session_->given_up());
+    sums_mailbox_.emplace(sums_comm_.value, session_->given_up());
     check_mpi(MPI_Comm_rank(all_.value, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(all_.value, &world_), "MPI_Comm_size");
     Handle local;
@@ -89,8 +92,11 @@ class Mpi final : public Communicator {
         .wait();
   }
   void sum(std::span<double> values) override {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_SUM, all_.value),
-              "MPI_Allreduce");
+    std::vector<MPI_Request> request(1);
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), mpi_count(values.size()), MPI_DOUBLE, MPI_SUM, all_.value,
+                             request.data()),
+              "MPI_Iallreduce");
+    wait_for(request, session_->given_up(), "MPI_Iallreduce");
   }
   void start_sum(std::span<float> values) override {
     switch (kind_) {
@@ -126,25 +132,21 @@ class Mpi final : public Communicator {
   void wait_all() override {
     for (ScheduledSum& one : sums_) one.wait();
     sums_.clear();
-    if (requests_.empty()) return;
-    check_mpi(MPI_Waitall(mpi_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    requests_.clear();
+    wait_for(requests_, session_->given_up(), "MPI_Iallreduce");
   }
   std::vector<std::string> gather(const std::string& text) override {
     constexpr size_t kWidth = 256;
     std::array<char, kWidth> mine{};
     std::memcpy(mine.data(), text.data(), std::min(text.size(), kWidth - 1));
     std::vector<char> all(kWidth * static_cast<size_t>(world_));
-    check_mpi(MPI_Allgather(mine.data(), kWidth, MPI_CHAR, all.data(), kWidth, MPI_CHAR, all_.value), "MPI_Allgather");
+    gather(mine.data(), kWidth, MPI_CHAR, all.data());
     std::vector<std::string> texts;
     for (size_t r = 0; r < static_cast<size_t>(world_); ++r) texts.emplace_back(all.data() + r * kWidth);
     return texts;
   }
   std::vector<double> gather(std::span<const double> values) override {
     std::vector<double> all(values.size() * static_cast<size_t>(world_));
-    const int count = mpi_count(values.size());
-    check_mpi(MPI_Allgather(values.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, all_.value),
-              "MPI_Allgather");
+    gather(values.data(), mpi_count(values.size()), MPI_DOUBLE, all.data());
     return all;
   }
 
@@ -162,6 +164,11 @@ class Mpi final : public Communicator {
  private:
   size_t me() const { return static_cast<size_t>(rank_); }
 
+  void gather(const void* mine, int count, MPI_Datatype type, void* all) {
+    std::vector<MPI_Request> request(1);
+    check_mpi(MPI_Iallgather(mine, count, type, all, count, type, all_.value, request.data()), "MPI_Iallgather");
+    wait_for(request, session_->given_up(), "MPI_Iallgather");
+  }
   void start(void* values, size_t size, MPI_Datatype type) {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values, mpi_count(size), type, MPI_SUM, all_.value, &request),
@@ -199,8 +206,8 @@ class Mpi final : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_mpi() {
-  auto session = std::make_shared<Session>();
+std::unique_ptr<Communicator> make_mpi(GivenUp given_up) {
+  auto session = std::make_shared<Session>(std::move(given_up));
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return std::make_unique<Mpi>(std::move(session), MPI_COMM_WORLD, 0);
 }

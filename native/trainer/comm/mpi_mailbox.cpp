@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "trainer/comm/mpi_check.h"
+#include "trainer/comm/mpi_wait.h"
 
 namespace trainyard {
 namespace {
 
 class MpiTransfers final : public Transfers {
  public:
-  explicit MpiTransfers(MPI_Comm communicator) : communicator_(communicator) {}
+  MpiTransfers(MPI_Comm communicator, const GivenUp& given_up) : communicator_(communicator), given_up_(given_up) {}
   void send(int to, int tag, std::span<const float> values) override {
     send(to, tag, values.data(), values.size(), MPI_FLOAT);
   }
@@ -35,11 +36,7 @@ class MpiTransfers final : public Transfers {
     if (all != 0) requests_.clear();
     return all != 0;
   }
-  void wait() override {
-    if (requests_.empty()) return;
-    check_mpi(MPI_Waitall(mpi_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    requests_.clear();
-  }
+  void wait() override { wait_for(requests_, given_up_, "a message"); }
 
  private:
   void send(int to, int tag, const void* values, size_t size, MPI_Datatype type) {
@@ -51,12 +48,13 @@ class MpiTransfers final : public Transfers {
   }
 
   MPI_Comm communicator_;
+  const GivenUp& given_up_;
   std::vector<MPI_Request> requests_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transfers> MpiMailbox::transfers() { return std::make_unique<MpiTransfers>(communicator_); }
+std::unique_ptr<Transfers> MpiMailbox::transfers() { return std::make_unique<MpiTransfers>(communicator_, given_up_); }
 
 int MpiMailbox::receive_any(int tag, std::span<double> values) {
   MPI_Status status;

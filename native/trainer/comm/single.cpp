@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <utility>
 
 #include "common/error.h"
 #include "trainer/comm/all_reduce_kind.h"
@@ -35,10 +36,12 @@ std::unique_ptr<Communicator> make_single() { return std::make_unique<Single>();
 
 bool started_by_mpiexec() { return std::getenv("PMI_RANK") != nullptr; }
 
-std::unique_ptr<Communicator> make_communicator(const std::string& kind) {
+std::unique_ptr<Communicator> make_communicator(const std::string& kind, GivenUp given_up) {
   if (kind == "none") return make_single();
-  if (kind == "mpi") return make_mpi();
-  if (kind == "auto" || kind == "nccl") return started_by_mpiexec() ? make_mpi() : make_single();
+  if (kind == "mpi") return make_mpi(std::move(given_up));
+  if (kind == "auto" || kind == "nccl") {
+    return started_by_mpiexec() ? make_mpi(std::move(given_up)) : make_single();
+  }
   throw Error(Exit::usage, "unknown --comm '" + kind + "'. Use auto, mpi, nccl or none");
 }
 

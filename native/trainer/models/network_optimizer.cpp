@@ -77,6 +77,18 @@ void NetworkOptimizer::step(float lr, int64_t number) {
   changed_();
 }
 
+void NetworkOptimizer::keep_statistics() {
+  if (!statistic_sums_) return;
+  const size_t size = statistics_.host().size();
+  if (!kept_statistics_) kept_statistics_ = std::make_unique<Arena>(backend_, size);
+  statistic_sums_->add(kept_statistics_->device(), statistics_.device(), size, false);
+}
+
+void NetworkOptimizer::take_statistics_back() {
+  if (!kept_statistics_) return;
+  statistic_sums_->add(statistics_.device(), kept_statistics_->device(), statistics_.host().size(), false);
+}
+
 void NetworkOptimizer::need_averages() {
   if (average_weights_) return;
   average_weights_ = std::make_unique<Arena>(backend_, weights_.host().size());
@@ -137,6 +149,7 @@ void NetworkOptimizer::share() {
 
 size_t NetworkOptimizer::bytes() const {
   size_t total = (kept_ ? kept_->bytes() : 0) + (sums_ ? sums_->bytes() : 0);
+  if (kept_statistics_) total += kept_statistics_->bytes();
   if (average_weights_) total += average_weights_->bytes() + average_statistics_->bytes();
   for (const Remembered& part : state_) total += part.values->bytes();
   return total;

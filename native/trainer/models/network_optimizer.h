@@ -38,6 +38,8 @@ class NetworkOptimizer final : public DeviceOptimizer {
   double clip(double limit) override;
   bool is_finite() override;
   void step(float lr, int64_t number) override;
+  void keep_statistics() override;
+  void take_statistics_back() override;
   void average(double decay) override;
   Averages averages() override;
   void fetch_averages() override;
@@ -69,6 +71,7 @@ class NetworkOptimizer final : public DeviceOptimizer {
   Arena& gradients_;
   Arena& statistics_;
   std::vector<Remembered> state_;
+  std::unique_ptr<Arena> kept_statistics_;
   std::unique_ptr<Arena> average_weights_, average_statistics_;
   std::unique_ptr<BackendMemory> kept_;  ///< of micro-batches; made when first needed
   std::function<void()> changed_;

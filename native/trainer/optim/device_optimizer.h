@@ -46,6 +46,11 @@ class DeviceOptimizer {
   /// As Optimizer::step.
   virtual void step(float lr, int64_t number) = 0;
 
+  /// Keeps the running statistics as they are now, in the device's memory.
+  virtual void keep_statistics() = 0;
+  /// Makes the running statistics what was kept.
+  virtual void take_statistics_back() = 0;
+
   /// Moves the averages of weights and running statistics towards these: average = decay * average
   /// + (1 - decay) * value. 0 makes them copies, and is the first call.
   virtual void average(double decay) = 0;

@@ -38,8 +38,11 @@ const rankOf = (dir: string, rank: number): { pid: number; host: string } => {
   return found;
 };
 
-/** All ranks began again where the newest checkpoint that was valid then left off. */
-async function expectRestart(dir: string, generation: number): Promise<void> {
+/**
+ * All ranks began again where the newest checkpoint that was valid then left off. That is the last
+ * whole step of rank 0, where rank 0 `saves` it.
+ */
+async function expectRestart(dir: string, generation: number, saves: boolean): Promise<void> {
   const restarting = await untilEvent(dir, 'restarting', 60, (event) => event.generation === generation - 1);
   const started = await untilEvent(dir, 'started', 60, (event) => event.generation === generation);
   expect(started.world).toBe(2);
@@ -51,6 +54,10 @@ async function expectRestart(dir: string, generation: number): Promise<void> {
   const newest = saved.at(-1);
   const stepOf = (path: string): number => Number(path.slice(-8));
   expect(newest?.kind === 'checkpoint' && stepOf(newest.path)).toBeLessThanOrEqual(stepOf(checkpoint));
+  const ended = eventsOf(dir).find(
+    (event) => event.kind === 'rank_exited' && event.generation === generation - 1 && event.rank === 0,
+  );
+  if (saves) expect(ended).toMatchObject({ last_step: stepOf(checkpoint) });
   const first = (): number =>
     Number(
       linesOf(dir, 'metrics.jsonl').find((l) => l.kind === 'step' && l['generation'] === generation)?.[
@@ -82,7 +89,7 @@ describe('on one machine', () => {
     process.kill(victim.pid, 'SIGKILL');
     const exited = await untilEvent(dir, 'rank_exited', 30, (event) => event.rank === 1);
     expect(exited).toMatchObject({ host: hosts.profile.hosts?.[1]?.host, pid: victim.pid, signal: 9 });
-    await expectRestart(dir, 2);
+    await expectRestart(dir, 2, true);
     process.kill(rankOf(dir, 1).pid, 'SIGKILL');
     const { state } = await untilOver(machine, nodePath(dir));
     expect(state).toMatchObject({ phase: 'failed', generation: 2 });
@@ -103,7 +110,7 @@ describe('on one machine', () => {
     const hang = await untilEvent(dir, 'hang', 30);
     const suspects = linesOf(dir, 'events.jsonl').find(({ kind }) => kind === 'hang')?.['suspects'];
     expect(suspects).toEqual([rank]);
-    await expectRestart(dir, 2);
+    await expectRestart(dir, 2, rank !== 0);
     await machine.stop(nodePath(dir), 'now');
     measured(
       7,
@@ -132,7 +139,7 @@ describe.skipIf(unavailable !== undefined)(`on hosts apart (${unavailable ?? 'na
     await untilEvent(dir, 'waiting_for_nodes', 30, (event) => event.time > lost.time);
     const healedAt = Date.now();
     network.heal(lostHost);
-    await expectRestart(dir, 2);
+    await expectRestart(dir, 2, true);
     const joined = await untilEvent(dir, 'node_joined', 30, (event) => event.time > lost.time);
     expect(joined.host).toBe(lostHost.address);
     await machine.stop(nodePath(dir), 'now');

@@ -13,6 +13,7 @@
 #include "agent/messages/rpc_error.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
+#include "common/given_up.h"
 
 namespace trainyard {
 
@@ -45,7 +46,7 @@ std::string RunFolder::all_ended(int generation) const {
 }
 
 void RunFolder::remove_records(int generation, int first, int count) const {
-  std::vector<std::string> paths{all_ended(generation)};
+  std::vector<std::string> paths{all_ended(generation), given_up_file(dir(), generation)};
   for (int rank = first; rank < first + count; ++rank) {
     paths.push_back(exit_record(generation, rank));
     paths.push_back(start_record(generation, rank));

@@ -1,8 +1,8 @@
 // `trainer eval`: beside training, on each new checkpoint; or once.
 #pragma once
 #include "common/error.h"
+#include "trainer/train/ending/stop_request.h"
 #include "trainer/train/plan/options.h"
-#include "trainer/train/process/stop_request.h"
 
 namespace trainyard {
 

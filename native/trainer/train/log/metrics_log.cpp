@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include "common/error.h"
 #include "common/process.h"
+#include "trainer/train/process/generation.h"
 
 namespace trainyard {
 namespace {
@@ -14,12 +14,6 @@ namespace {
 constexpr size_t most_kept = size_t{16} << 20;
 
 }  // namespace
-
-int generation_from_environment() {
-  const char* text = std::getenv("TRAINYARD_GENERATION");
-  const long generation = text != nullptr ? std::strtol(text, nullptr, 10) : 1;
-  return generation > 0 ? static_cast<int>(generation) : 1;
-}
 
 MetricsLog::MetricsLog(const std::string& run_dir, const std::string& curves)
     : generation_(generation_from_environment()),

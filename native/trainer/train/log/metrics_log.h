@@ -46,7 +46,4 @@ class MetricsLog {
   bool curves_failed_ = false;
 };
 
-/// TRAINYARD_GENERATION, 1 when unset.
-int generation_from_environment();
-
 }  // namespace trainyard

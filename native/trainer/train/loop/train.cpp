@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 
+#include "common/checkpoint/checkpoint_folders.h"
 #include "common/process.h"
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
@@ -12,6 +13,7 @@
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/parameter_server/server.h"
+#include "trainer/train/ending/abort_guard.h"
 #include "trainer/train/evaluate/rank_evaluation.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
@@ -41,16 +43,6 @@ RankFigures rank_memory() {
   return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
 }
 
-/// What of a GPU is taken before the first step, as a line on stderr.
-void say_memory(Network& network) {
-  const auto memory = network.device_memory();
-  if (!memory) return;
-  const auto mebibytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20U); };
-  std::fprintf(stderr, "trainer: note: %llu MiB of GPU memory are taken, %llu more come with the first step; ",
-               mebibytes(memory->used), mebibytes(network.memory_to_come()));
-  std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
-}
-
 /// One run from its first step to its last: what the steps share, so that each part below stays
 /// short.
 class TrainRun {
@@ -65,7 +57,7 @@ class TrainRun {
 
   Exit run() {
     prepare();
-    const Exit exit = steps();
+    const Exit exit = steps_or_rescue();
     step_->strategy().end(exit == Exit::stopped);
     finish(exit);
     return exit;
@@ -113,7 +105,7 @@ class TrainRun {
       if (!plan_.resume_from) require_init_weights(options_);
     }
     finish_plan(options_, plan_);
-    say_changes();
+    say_recipe_changes(plan_);
     const double start = static_cast<double>(plan_.start_step);
     plan_.start_step = std::llround(workers_.gather(std::span(&start, 1)).front());
     // While the network is made.
@@ -140,15 +132,6 @@ class TrainRun {
     if (plans_) std::fprintf(stderr, "trainer: note: %s\n", plans_->summary().c_str());
   }
 
-  /// A resume with another recipe may be meant, but never goes by in silence.
-  void say_changes() const {
-    if (plan_.recipe_changes.empty()) return;
-    std::string changes;
-    for (const std::string& change : plan_.recipe_changes) changes += (changes.empty() ? "" : "; ") + change;
-    std::fprintf(stderr, "trainer: warning: %s was made with another recipe, and training goes on with this one: %s\n",
-                 plan_.resume_from->c_str(), changes.c_str());
-  }
-
   void resume() {
     Resume resume = find_resume(options_);
     plan_.resume_from = std::move(resume.from);
@@ -161,16 +144,37 @@ class TrainRun {
 
   void begin_from(const std::string& path) {
     made_new_ = init_weights(path, step_->network());
-    if (made_new_.empty()) return;
-    std::string names;
-    for (const std::string& name : made_new_) names += (names.empty() ? "" : ", ") + name;
-    std::fprintf(stderr, "trainer: note: %s has another number of classes than the %d here: %s start anew\n",
-                 path.c_str(), plan_.classes, names.c_str());
+    say_made_new(path, plan_.classes, made_new_);
   }
 
   void start_log() {
     log_ = std::make_unique<TrainLog>(options_, plan_, team_);
     log_->start(step_->network(), {.device_sums = device_sums_, .made_new = made_new_, .passed_over = passed_over_});
+  }
+
+  Exit steps_or_rescue() {
+    try {
+      std::optional<AbortGuard> guard;
+      if (leader() && workers_.world() > 1) guard.emplace([this] { rescue(); });
+      return steps();
+    } catch (const Error& error) {
+      if (leader() && error.code() == Exit::internal) rescue();
+      throw;
+    }
+  }
+
+  /// Other ranks are lost: writes what this one has of the last whole step, for the restart.
+  void rescue() {
+    const bool has_all = !has_servers(team_.strategy()) && step_->take_back();
+    if (!has_all || std::filesystem::path(last_checkpoint_).filename() == step_name(done_)) return;
+    try {
+      step_->collect();
+      checkpoint();
+      settle_checkpoint();
+    } catch (const Error& error) {
+      std::fprintf(stderr, "trainer: warning: step %lld could not be saved: %s\n", static_cast<long long>(done_),
+                   error.what());
+    }
   }
 
   Exit steps() {

@@ -3,8 +3,8 @@
 
 #include "common/error.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/train/ending/stop_request.h"
 #include "trainer/train/plan/options.h"
-#include "trainer/train/process/stop_request.h"
 
 namespace trainyard {
 

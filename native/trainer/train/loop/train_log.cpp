@@ -1,6 +1,7 @@
 #include "trainer/train/loop/train_log.h"
 
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 
 namespace trainyard {
@@ -30,6 +31,31 @@ nlohmann::json bucket_size(const TrainOptions& options, const TrainPlan& plan, c
 }
 
 }  // namespace
+
+void say_memory(Network& network) {
+  const auto memory = network.device_memory();
+  if (!memory) return;
+  const auto mebibytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20U); };
+  std::fprintf(stderr, "trainer: note: %llu MiB of GPU memory are taken, %llu more come with the first step; ",
+               mebibytes(memory->used), mebibytes(network.memory_to_come()));
+  std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
+}
+
+void say_recipe_changes(const TrainPlan& plan) {
+  if (plan.recipe_changes.empty()) return;
+  std::string changes;
+  for (const std::string& change : plan.recipe_changes) changes += (changes.empty() ? "" : "; ") + change;
+  std::fprintf(stderr, "trainer: warning: %s was made with another recipe, and training goes on with this one: %s\n",
+               plan.resume_from->c_str(), changes.c_str());
+}
+
+void say_made_new(const std::string& path, int classes, const std::vector<std::string>& made_new) {
+  if (made_new.empty()) return;
+  std::string names;
+  for (const std::string& name : made_new) names += (names.empty() ? "" : ", ") + name;
+  std::fprintf(stderr, "trainer: note: %s has another number of classes than the %d here: %s start anew\n",
+               path.c_str(), classes, names.c_str());
+}
 
 TrainLog::TrainLog(const TrainOptions& options, const TrainPlan& plan, const Team& team)
     : options_(options), plan_(plan), team_(team), log_(options.run_dir, "train"), servers_(team.hosts()) {}

@@ -26,6 +26,13 @@ struct TrainStart {
   std::vector<CheckpointInfo> passed_over;  ///< newer than the checkpoint of the resume, and not valid
 };
 
+/// What of a GPU is taken before the first step, as a line on stderr.
+void say_memory(Network& network);
+/// A resume with another recipe may be meant, but never goes by in silence.
+void say_recipe_changes(const TrainPlan& plan);
+/// Which tensors --init-weights `path` did not give, if any.
+void say_made_new(const std::string& path, int classes, const std::vector<std::string>& made_new);
+
 class TrainLog {
  public:
   /// All three must outlive it. `plan`: complete.

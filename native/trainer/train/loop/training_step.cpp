@@ -1,5 +1,6 @@
 #include "trainer/train/loop/training_step.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -151,12 +152,31 @@ double TrainingStep::take_waited_ms() {
   return strategy_->take_waited_ms() + (reducer_ ? reducer_->take_waited_ms() : 0.0);
 }
 
+void TrainingStep::keep_statistics() {
+  if (device_ != nullptr) return device_->keep_statistics();
+  const std::span<const float> now = network_->running_statistics();
+  statistics_.assign(now.begin(), now.end());
+}
+
+bool TrainingStep::take_back() {
+  if (stage_ == Stage::changing || workers_.world() == 1) return false;
+  if (std::exchange(stage_, Stage::none) == Stage::none) return true;
+  if (device_ != nullptr) {
+    device_->take_statistics_back();
+  } else {
+    std::ranges::copy(statistics_, network_->running_statistics().begin());
+  }
+  return true;
+}
+
 StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes,
                               const Ahead& ahead) {
   const double images = static_cast<double>(batch.count) * strategy_->workers_an_update();
   const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
   BatchView numbered = batch;
   numbered.first_image = first_image(batch, number);
+  if (workers_.world() > 1) keep_statistics();  // nobody else can be lost
+  stage_ = Stage::computing;
   const StepResult mine = compute(numbered, static_cast<float>(scale / images), ahead);
   StepSums sums{.images = static_cast<double>(batch.count),
                 .loss = mine.loss_sum,
@@ -169,8 +189,10 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   outcome.top1 = sums.top1 / images;
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite());
+  stage_ = Stage::changing;
   outcome.skipped = loss_scaler_ && !unscale(number);
   if (outcome.skipped) {
+    stage_ = Stage::none;
     outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
     outcome.comm_ms = take_waited_ms();
     return outcome;
@@ -183,6 +205,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
     throw Diverged("the gradient " + where + first_gradient_not_finite(*network_, device_));
   }
   if (device_ == nullptr) network_->weights_changed();
+  stage_ = Stage::none;
   outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
   outcome.comm_ms = take_waited_ms();
   return outcome;

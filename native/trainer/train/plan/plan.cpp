@@ -8,8 +8,8 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/gradient_sums.h"
-#include "trainer/train/log/metrics_log.h"
 #include "trainer/train/plan/recipe.h"
+#include "trainer/train/process/generation.h"
 #include "trainer/train/process/jpeg_decoder.h"
 
 namespace trainyard {

@@ -141,7 +141,8 @@ describe('planRun', () => {
     expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();
     expect(plan(['python', 'x.py', '--eval-data', '/v']).evaluator).toBeNull();
     const byRanks = [...train, '--eval-data', '/v', '--eval-on', 'ranks'];
-    expect(plan(byRanks)).toMatchObject({ evaluator: null, argv: expect.arrayContaining(['--eval-on']) });
+    expect(plan(byRanks).evaluator).toBeNull();
+    expect(plan(byRanks).argv).toContain('--eval-on');
     expect(plan([...train, '--eval-data', '/v', '--eval-on=head']).evaluator).not.toBeNull();
     const never = plan(byRanks, { evaluator: false });
     expect(never.evaluator).toBeNull();

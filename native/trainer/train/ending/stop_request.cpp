@@ -1,4 +1,4 @@
-#include "trainer/train/process/stop_request.h"
+#include "trainer/train/ending/stop_request.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
