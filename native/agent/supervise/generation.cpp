@@ -23,6 +23,7 @@ constexpr double kRecordSeconds = 1;       // for the wrappers of killed program
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
 constexpr double kStallSeconds = 30;       // without a step of any rank, before a `stalled` event
 constexpr double kMostPatience = 60;       // for rank 0 to come to where it waits for the others
+constexpr double kMostSilence = 60;        // of rank 0 while it writes: no bytes move while the disk flushes them
 constexpr double kMostRescueSeconds = 600;  // for its checkpoint, while it beats
 constexpr double kLostSeconds = 1.5;        // a record may still be on its way to the disk
 
@@ -218,7 +219,7 @@ void Generation::give_up(double grace) {
 }
 
 bool Generation::rescues(double now) {
-  return now < rescue_ends_ && !ranks_.front().record && heartbeats_.writes_checkpoint(0, kGraceSeconds);
+  return now < rescue_ends_ && !ranks_.front().record && heartbeats_.writes_checkpoint(0, kMostSilence);
 }
 
 void Generation::begin_ending(double grace) {
@@ -295,7 +296,13 @@ bool Generation::poll() {
   look_at_grace(now);
   // Nobody else has anything to write.
   if (rescue_ends_ > 0 && ranks_.front().record) kill_at_ = std::min(kill_at_, now);
-  if (ending_ && now >= kill_at_ && !rescues(now)) kill_what_is_left(now);
+  if (ending_ && now >= kill_at_) {
+    if (rescues(now)) {
+      kill_at_ = now;  // the end begins where the rescue ends
+    } else {
+      kill_what_is_left(now);
+    }
+  }
   return all_over();
 }
 

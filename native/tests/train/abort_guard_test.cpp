@@ -26,6 +26,17 @@ TEST(AbortGuardDeathTest, DoesTheLastThingsWhileWhoAbortsStandsStill) {
   EXPECT_EXIT(aborted(), testing::KilledBySignal(SIGABRT), "the last things");
 }
 
+TEST(AbortGuardDeathTest, DoesNothingWhereAnotherThreadAborts) {
+  const auto aborted = [] {
+    const AbortGuard guard([] { say("the last things\n"); });
+    std::thread([] {
+      say("another thread\n");
+      std::abort();
+    }).join();
+  };
+  EXPECT_EXIT(aborted(), testing::KilledBySignal(SIGABRT), "^another thread\n$");
+}
+
 TEST(AbortGuardDeathTest, EndsThoughTheLastThingsFail) {
   const auto aborted = [] {
     const AbortGuard guard([] { throw std::runtime_error("no space"); });

@@ -79,7 +79,7 @@ afterAll(folder.remove);
 
 describe.each([
   ['mirrored', ['--sync-batch-norm', '--accumulate', '2']],
-  ['central', ['--strategy', 'central-storage', '--ema', '0.9', '--ema-every', '4']],
+  ['averaged', ['--ema', '0.9', '--ema-every', '4']],
 ])('%s', (name, recipe) => {
   it('goes on with the step after that of the loss, to the same weights', async () => {
     expectExit(await runRanks(3, training('--run-dir', run(`${name}-alone`), ...recipe)), 0);

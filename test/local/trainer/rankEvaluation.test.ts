@@ -103,25 +103,29 @@ it('early stop is at the same step each time', async () => {
   expect(ends[0]).toBe(ends[1]);
 });
 
-it('a stop in the midst of an evaluation does not wait for its end', async () => {
-  const words = [
-    '--model',
-    'resnet20',
-    '--data',
-    'synthetic',
-    '--eval-data',
-    'synthetic',
-    '--image-size',
-    '128',
-  ];
-  const running = start(trainer, training('stopped', ...words, '--epochs', '1', '--checkpoint-every', '2'));
-  const beat = join(run('stopped'), 'heartbeats/rank-0');
+/** SIGTERM as soon as an evaluation has begun. */
+async function stoppedInEvaluation(name: string, ...words: string[]): Promise<void> {
+  const running = start(trainer, training(name, ...synthetic, ...words));
+  const beat = join(run(name), 'heartbeats/rank-0');
   await until('an evaluation', () => existsSync(beat) && readFileSync(beat, 'utf8').includes('"evaluating"'));
   running.child.kill('SIGTERM');
   expectExit(await running.ended, 75);
+}
+const synthetic = ['--data', 'synthetic', '--eval-data', 'synthetic', '--model', 'resnet20'];
+
+it('a stop in the midst of an evaluation does not wait for its end', async () => {
+  await stoppedInEvaluation('stopped', '--image-size', '128', '--epochs', '1', '--checkpoint-every', '2');
   // One more step, and its checkpoint, which the next start evaluates.
   expect(evaluations('stopped')).toEqual([]);
   expect(existsSync(join(run('stopped'), 'checkpoints', checkpointName(3), 'manifest.json'))).toBe(true);
+});
+
+it('a run that is stopped in its last evaluation has not finished, and makes it up', async () => {
+  const words = ['--image-size', '40', '--steps', '2'];
+  await stoppedInEvaluation('last', ...words);
+  expect(evaluations('last')).toEqual([]);
+  expectExit(await runTrainer(training('last', ...synthetic, ...words)), 0);
+  expect(evaluations('last')).toMatchObject([{ step: 2, images: 5120 }]);
 });
 
 it('images that cannot be read are a warning, and training goes on', async () => {

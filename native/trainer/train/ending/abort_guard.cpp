@@ -1,5 +1,6 @@
 #include "trainer/train/ending/abort_guard.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,10 +15,11 @@ namespace {
 // A signal's handler sees nothing but globals.
 sem_t woken;                        // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> aborting{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+pthread_t owner{};                  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 extern "C" void stand_still(int /*signal*/) {
-  // The second one, of the thread that does the last things, ends the process.
-  if (aborting.exchange(true)) {
+  // Where another thread aborts, among them the one that does the last things, the process ends.
+  if (::pthread_equal(::pthread_self(), owner) == 0 || aborting.exchange(true)) {
     std::signal(SIGABRT, SIG_DFL);
     return;
   }
@@ -36,6 +38,7 @@ void take(int signal, void (*handler)(int), struct sigaction& before) {
 
 AbortGuard::AbortGuard(std::function<void()> last) : last_(std::move(last)) {
   ::sem_init(&woken, 0, 0);
+  owner = ::pthread_self();
   take(SIGABRT, stand_still, before_abort_);
   take(SIGPIPE, SIG_IGN, before_pipe_);
   thread_ = std::thread([this] { wait_for_abort(); });

@@ -9,10 +9,10 @@
 
 namespace trainyard {
 
-/// While it lives, a thread that aborts stands still, and `last` runs on another thread, as if in
-/// the place of the first: nothing else of the process is to touch what `last` does. After it the
-/// process ends by SIGABRT all the same. One at a time in a process. SIGPIPE is ignored meanwhile,
-/// so that a lost connection is an error of the call.
+/// While it lives, the thread that made it stands still where it aborts, and `last` runs on another
+/// thread in its place. After `last` the process ends by SIGABRT all the same. Any other thread that
+/// aborts ends the process at once. One at a time in a process. SIGPIPE is ignored meanwhile, so that
+/// a lost connection is an error of the call.
 class AbortGuard {
  public:
   explicit AbortGuard(std::function<void()> last);

@@ -35,12 +35,13 @@ class ModelOfFirst {
     if (pass.device != nullptr) pass.device->fetch();
     statistics_.assign(statistics.begin(), statistics.end());
     if (averaged) weights_.assign(weights.begin(), weights.end());
+    // Rank 0's network stays as it is until all have been sent.
+    if (averaged) workers.broadcast(pass.averages ? pass.averages->weights : weights, 0);
+    workers.broadcast(pass.averages ? pass.averages->statistics : statistics, 0);
     if (pass.averages) {
       std::ranges::copy(pass.averages->weights, weights.begin());
       std::ranges::copy(pass.averages->statistics, statistics.begin());
     }
-    if (averaged) workers.broadcast(weights, 0);
-    workers.broadcast(statistics, 0);
     network_.weights_changed();
   }
 
@@ -94,34 +95,35 @@ EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
   }
 }
 
-bool RankEvaluation::run(const RankPass& pass) {
+Judged RankEvaluation::run(const RankPass& pass) {
   const Stopwatch clock;
   ModelOfFirst model(pass, workers_);
   bool failed = false;
   const EvalSums own = judge_own(pass, failed);
   model.give_back();
-  const bool over = failed || (pass.cancelled && pass.cancelled());
-  std::array<double, 6> all{own.loss,
+  std::array<double, 7> all{own.loss,
                             static_cast<double>(own.top1),
                             static_cast<double>(own.top5),
                             static_cast<double>(own.images),
                             static_cast<double>(own.bad_images),
-                            over ? 1.0 : 0.0};
+                            failed ? 1.0 : 0.0,
+                            pass.cancelled && pass.cancelled() ? 1.0 : 0.0};
   workers_.sum(std::span<double>(all));
-  const auto& [loss, top1, top5, images, bad_images, given_up] = all;
-  if (given_up > 0) return false;
+  const auto& [loss, top1, top5, images, bad_images, failures, cancelled] = all;
+  if (cancelled > 0) return Judged::cancelled;
+  if (failures > 0) return Judged::no;
   if (images == 0) {
     if (log_) say_unevaluated(pass.step, "no image of " + data_ + " could be read");
-    return false;
+    return Judged::no;
   }
-  if (!log_) return true;
+  if (!log_) return Judged::yes;
   const EvalSums sums{loss, std::llround(top1), std::llround(top5), std::llround(images), std::llround(bad_images)};
   log_evaluation(*log_, {.step = pass.step,
                          .checkpoint = step_name(pass.step),
                          .data = data_,
                          .scores = sums.scores(),
                          .seconds = clock.milliseconds() / 1000});
-  return true;
+  return Judged::yes;
 }
 
 void RankEvaluation::finish(const std::function<void()>& alive) {

@@ -24,6 +24,9 @@ struct RankPass {
   std::function<bool()> cancelled{};
 };
 
+/// What became of an evaluation.
+enum class Judged { yes, cancelled, no };
+
 class RankEvaluation {
  public:
   /// Opens the images of --eval-data on every rank. plan: with classes, image size and batch, which
@@ -33,10 +36,10 @@ class RankEvaluation {
 
   /// Every rank judges its part of the images with the weights and running statistics that rank 0's
   /// checkpoint has. After collect(), where all ranks have its weights. Each rank's own are back
-  /// afterwards, bit for bit. Rank 0 writes the line `eval`. Returns whether there is a
-  /// result. There is none where a rank was cancelled, or where images could not be read: that is a
-  /// warning, and training goes on. All ranks call it at the same step, and return the same.
-  bool run(const RankPass& pass);
+  /// afterwards, bit for bit. Rank 0 writes the line `eval`. Where images cannot be read there is no
+  /// result: that is a warning, and training goes on. All ranks call it at the same step, and return
+  /// the same.
+  Judged run(const RankPass& pass);
 
   /// See TrainLog::finish.
   void finish(const std::function<void()>& alive);

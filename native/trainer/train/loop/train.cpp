@@ -12,22 +12,20 @@
 #include "trainer/data/source.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/ops/plans/timed_plans.h"
-#include "trainer/strategies/parameter_server/server.h"
 #include "trainer/train/ending/abort_guard.h"
 #include "trainer/train/evaluate/rank_evaluation.h"
 #include "trainer/train/loop/batch_feed.h"
 #include "trainer/train/loop/best_step.h"
 #include "trainer/train/loop/checkpoint_writer.h"
-#include "trainer/train/loop/network_setup.h"
+#include "trainer/train/loop/serve.h"
+#include "trainer/train/loop/setup.h"
 #include "trainer/train/loop/train_log.h"
-#include "trainer/train/loop/training_data.h"
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
 #include "trainer/train/plan/plan.h"
 #include "trainer/train/process/heartbeat.h"
 #include "trainer/train/process/interval.h"
 #include "trainer/train/process/io_beat.h"
-#include "trainer/train/process/memory_usage.h"
 #include "trainer/train/process/step_times.h"
 #include "trainer/train/process/use_threads.h"
 #include "trainer/train/weights/finite.h"
@@ -37,11 +35,6 @@
 
 namespace trainyard {
 namespace {
-
-RankFigures rank_memory() {
-  const MemoryUsage memory = memory_usage();
-  return {static_cast<double>(memory.used), static_cast<double>(memory.peak)};
-}
 
 /// One run from its first step to its last: what the steps share, so that each part below stays
 /// short.
@@ -165,13 +158,15 @@ class TrainRun {
 
   /// Other ranks are lost: writes what this one has of the last whole step, for the restart.
   void rescue() {
-    const bool has_all = !has_servers(team_.strategy()) && step_->take_back();
-    if (!has_all || std::filesystem::path(last_checkpoint_).filename() == step_name(done_)) return;
     try {
+      settle_checkpoint();
+      const bool written = std::filesystem::path(last_checkpoint_).filename() == step_name(done_);
+      const bool whole = !written && !judging_ && !has_servers(team_.strategy()) && step_->take_back();
+      if (!whole || !step_->is_finite()) return;
       step_->collect();
       checkpoint();
       settle_checkpoint();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       std::fprintf(stderr, "trainer: warning: step %lld could not be saved: %s\n", static_cast<long long>(done_),
                    error.what());
     }
@@ -184,6 +179,7 @@ class TrainRun {
     feed_ = std::make_unique<BatchFeed>(*loader_, busy, plan_.image_size, plan_.total_steps);
     done_ = plan_.start_step;
     if (resumed_unevaluated()) evaluate();
+    if (evaluation_ && leader()) look_for_gain();
     while (done_ < plan_.total_steps) {
       const Wishes granted = one_step();
       const bool last = done_ == plan_.total_steps || granted.finish;
@@ -191,12 +187,13 @@ class TrainRun {
       const bool keep = done_ % plan_.checkpoint_every == 0 || last || stop;
       const bool report = done_ % options_.log_every == 0 || last || stop;
       if (keep) step_->collect();
-      if (average_ && done_ % options_.ema_every == 0) average_->add(done_ <= plan_.schedule.warmup_steps);
+      if (average_ && done_ % options_.ema_every == 0) average_->add(in_warmup(done_ - options_.ema_every));
       if (keep || report) require_good_weights();
       if (report) write_interval();
       if (keep) checkpoint();
-      if (keep && (last || !stop)) evaluate();
+      const bool cancelled = keep && (last || !stop) && evaluate() == Judged::cancelled;
       if (last || stop) settle_checkpoint();
+      if (last && cancelled) return Exit::stopped;
       if (granted.finish) break;
       if (stop && !last) return Exit::stopped;
     }
@@ -278,30 +275,38 @@ class TrainRun {
     interval_.leave_out(clock.milliseconds());
   }
 
+  /// Of an update of the average; the one after is a copy too, as torchvision has it.
+  bool in_warmup(int64_t step) const { return plan_.schedule.warmup_steps > 0 && step <= plan_.schedule.warmup_steps; }
+
   /// Rank 0's, once there are any.
   std::optional<Averages> averages() {
     return average_ && average_->begun() ? std::optional(average_->fetch()) : std::nullopt;
   }
 
   /// By the ranks, where that was asked for; while the checkpoint is written.
-  void evaluate() {
-    if (!evaluation_) return;
+  Judged evaluate() {
+    if (!evaluation_) return Judged::no;
     const Stopwatch clock;
-    const bool judged = evaluation_->run({.network = step_->network(),
-                                          .device = step_->device(),
-                                          .averages = averages(),
-                                          .step = done_,
-                                          .beat = [this] { heartbeat_->beat(done_, "evaluating"); },
-                                          .cancelled = [this] { return signals_.requested(); }});
-    if (judged && leader()) look_for_gain();
+    judging_ = true;
+    const Judged judged = evaluation_->run({.network = step_->network(),
+                                            .device = step_->device(),
+                                            .averages = averages(),
+                                            .step = done_,
+                                            .beat = [this] { heartbeat_->beat(done_, "evaluating"); },
+                                            .cancelled = [this] { return signals_.requested(); }});
+    judging_ = false;
+    if (judged == Judged::yes && leader()) look_for_gain();
     interval_.leave_out(clock.milliseconds());
+    return judged;
   }
 
   /// Whether the ranks are to evaluate the checkpoint that the run goes on from: the run ended before
-  /// its evaluation.
+  /// its evaluation. Not one of between, which a run that is left alone does not have.
   bool resumed_unevaluated() {
     if (!evaluation_) return false;
-    const bool lacks = leader() && plan_.resume_from && !is_evaluated(options_.run_dir, options_.eval_data, done_);
+    const bool due = done_ % plan_.checkpoint_every == 0 || done_ == plan_.total_steps;
+    const bool lacks =
+        leader() && due && plan_.resume_from && !is_evaluated(options_.run_dir, options_.eval_data, done_);
     const double mine = lacks ? 1 : 0;
     return workers_.gather(std::span(&mine, 1)).front() > 0;
   }
@@ -368,23 +373,13 @@ class TrainRun {
   int64_t done_ = 0;
   int64_t bad_images_ = 0;
   bool device_sums_ = false;
+  bool judging_ = false;  ///< the network may hold another model: its average, for an evaluation
   double started_ = 0;
   /// Rank 0 only. The last member, so that it ends before what it uses.
   CheckpointWriter writer_ = CheckpointWriter([this](const CheckpointContents& contents, double held_ms) {
     return write_checkpoint(options_, *log_, contents, held_ms);
   });
 };
-
-/// A parameter server's part: no data, no network, a heartbeat. Signals are the workers' to answer.
-Exit serve(const TrainOptions& options, const Team& team) {
-  Heartbeat heartbeat(options.run_dir, team.world().rank());
-  heartbeat.beat(0, "starting");
-  const bool stopped =
-      serve_variables(team, {.optimizer = options.optimizer,
-                             .alive = [&](int64_t step) { heartbeat.beat(step, step > 0 ? "training" : "starting"); },
-                             .memory = rank_memory});
-  return stopped ? Exit::stopped : Exit::ok;
-}
 
 }  // namespace
 

@@ -204,3 +204,10 @@ describe('the form', () => {
     expect(checkForm(values, local, { flags: undefined, cwd }).problems).toEqual([]);
   });
 });
+
+it('of a run without evaluations leaves out what they are made of and where', () => {
+  const words = ['train', '--data', '/d', '--eval-data', '/v', '--eval-on', 'ranks', '--keep', '3'];
+  const form = formOf({ profile: 'lab', words, evaluator: false });
+  expect([form.evalData, form.flags]).toEqual(['', '--keep 3']);
+  expect(formOf({ profile: 'lab', words }).flags).toBe('--eval-on ranks --keep 3');
+});

@@ -1,10 +1,11 @@
-// The images of a training, as its options ask for them.
+// The images, the network and the steps of a training, as the training's options ask for them.
 #pragma once
 #include <functional>
-#include <string>
 
 #include "trainer/comm/communicator.h"
 #include "trainer/data/source.h"
+#include "trainer/models/network.h"
+#include "trainer/train/loop/training_step.h"
 #include "trainer/train/plan/options.h"
 #include "trainer/train/plan/plan.h"
 
@@ -18,5 +19,11 @@ DatasetOptions dataset_options(const TrainOptions& options, bool says, const std
 
 /// How this worker's loader reads them. plan: with its shares.
 LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan, const Communicator& workers);
+
+/// plan: with its shares. What depends on the rank is left to the caller.
+NetworkOptions network_options(const TrainOptions& options, const TrainPlan& plan);
+
+/// The same, of a step.
+StepOptions step_options(const TrainOptions& options, const TrainPlan& plan);
 
 }  // namespace trainyard

@@ -1,10 +1,9 @@
-#include "trainer/train/loop/training_data.h"
+#include "trainer/train/loop/setup.h"
 
 #include <cstdio>
 
 #include "trainer/base/parallel.h"
 #include "trainer/data/pixels/augment.h"
-#include "trainer/models/network.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/process/jpeg_decoder.h"
 #include "trainer/train/process/shard_progress.h"
@@ -52,6 +51,33 @@ LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan,
   loader.on_retry = [](const std::string& line) { std::fprintf(stderr, "trainer: warning: %s\n", line.c_str()); };
   loader.on_note = [](const std::string& line) { std::fprintf(stderr, "trainer: note: %s\n", line.c_str()); };
   return loader;
+}
+
+NetworkOptions network_options(const TrainOptions& options, const TrainPlan& plan) {
+  NetworkOptions network;
+  network.model = options.model;
+  network.classes = plan.classes;
+  network.image_size = plan.image_size;
+  network.batch = plan.batch;
+  network.seed = options.seed;
+  network.label_smoothing = static_cast<float>(options.label_smoothing);
+  network.precision = parse_precision(options.precision);
+  if (options.dropout) network.dropout = static_cast<float>(*options.dropout);
+  network.device = options.device;
+  network.memory_growth = options.memory_growth;
+  network.record_steps = !options.no_cuda_graphs;
+  return network;
+}
+
+StepOptions step_options(const TrainOptions& options, const TrainPlan& plan) {
+  StepOptions step;
+  step.optimizer = options.optimizer;
+  step.sync_batch_norm = options.sync_batch_norm;
+  step.accumulate = plan.accumulate;
+  step.clip_norm = options.clip_norm;
+  step.bucket_bytes = options.strategy.bucket_bytes();
+  if (parse_precision(options.precision) == Precision::fp16) step.loss_scaling = LossScalerOptions{};
+  return step;
 }
 
 }  // namespace trainyard
