@@ -1,5 +1,5 @@
-// Evaluations by the ranks of a training (--eval-on ranks): what `trainer eval` would say of the same
-// checkpoints, and a training that does not notice them.
+// Evaluations by the ranks of a training (--eval-on ranks): what `trainer eval` would say of the
+// same checkpoints, and a training that does not notice them.
 import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

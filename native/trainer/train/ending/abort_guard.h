@@ -10,9 +10,9 @@
 namespace trainyard {
 
 /// While it lives, the thread that made it stands still where it aborts, and `last` runs on another
-/// thread in its place. After `last` the process ends by SIGABRT all the same. Any other thread that
-/// aborts ends the process at once. One at a time in a process. SIGPIPE is ignored meanwhile, so that
-/// a lost connection is an error of the call.
+/// thread in its place. After `last` the process ends by SIGABRT all the same. Any other thread
+/// that aborts ends the process at once. One at a time in a process. SIGPIPE is ignored meanwhile,
+/// so that a lost connection is an error of the call.
 class AbortGuard {
  public:
   explicit AbortGuard(std::function<void()> last);

@@ -36,9 +36,9 @@ class RankEvaluation {
 
   /// Every rank judges its part of the images with the weights and running statistics that rank 0's
   /// checkpoint has. After collect(), where all ranks have its weights. Each rank's own are back
-  /// afterwards, bit for bit. Rank 0 writes the line `eval`. Where images cannot be read there is no
-  /// result: that is a warning, and training goes on. All ranks call it at the same step, and return
-  /// the same.
+  /// afterwards, bit for bit. Rank 0 writes the line `eval`. Where images cannot be read there is
+  /// no result: that is a warning, and training goes on. All ranks call it at the same step, and
+  /// return the same.
   Judged run(const RankPass& pass);
 
   /// See TrainLog::finish.

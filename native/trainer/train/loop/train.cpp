@@ -300,8 +300,8 @@ class TrainRun {
     return judged;
   }
 
-  /// Whether the ranks are to evaluate the checkpoint that the run goes on from: the run ended before
-  /// its evaluation. Not one of between, which a run that is left alone does not have.
+  /// Whether the ranks are to evaluate the checkpoint that the run goes on from: the run ended
+  /// before its evaluation. Not one of between, which a run that is left alone does not have.
   bool resumed_unevaluated() {
     if (!evaluation_) return false;
     const bool due = done_ % plan_.checkpoint_every == 0 || done_ == plan_.total_steps;

@@ -42,9 +42,10 @@ void check_options(const TrainOptions& options);
 void require_init_weights(const TrainOptions& options);
 
 /// Fills in world, planned_world, accumulate, batch and global_batch. world: the ranks that train.
-/// Where fewer replicas are left than were planned, each takes more micro-batches of the same global
-/// batch: order of images, learning rate and number of steps stay as they were, and so does what the
-/// device's memory must hold. Throws Error(Exit::usage) when the batch cannot be shared equally.
+/// Where fewer replicas are left than were planned, each takes more micro-batches of the same
+/// global batch: order of images, learning rate and number of steps stay as they were, and so does
+/// what the device's memory must hold. Throws Error(Exit::usage) when the batch cannot be shared
+/// equally.
 void share_batch(const TrainOptions& options, int world, TrainPlan& plan);
 
 struct Resume {
