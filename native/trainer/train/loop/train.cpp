@@ -166,6 +166,7 @@ class TrainRun {
       step_->collect();
       checkpoint();
       settle_checkpoint();
+      heartbeat_->beat(done_, "stopping");  // the supervisor need not wait for a checkpoint any more
     } catch (const std::exception& error) {
       std::fprintf(stderr, "trainer: warning: step %lld could not be saved: %s\n", static_cast<long long>(done_),
                    error.what());
@@ -328,6 +329,7 @@ class TrainRun {
   }
 
   void finish(Exit exit) {
+    heartbeat_->beat(done_, "stopping");
     if (!leader()) return;
     log_->end(done_, now_seconds() - started_, exit == Exit::stopped);
     const auto alive = [this] { heartbeat_->beat(done_, "stopping"); };
