@@ -108,7 +108,7 @@ bool evaluation(const std::string& device) {
   Training want({.model = "resnet20"}, reference());
   std::vector<float> logits(static_cast<size_t>(batch.count) * 10);  // [batch, classes]
   std::vector<float> expected(logits.size());
-  // As where another rank's statistics are looked through.
+  // As with the running statistics of another rank.
   const std::vector<float> own = copy(network.running_statistics());
   for (float& value : network.running_statistics()) value *= 1.25F;
   network.weights_changed();

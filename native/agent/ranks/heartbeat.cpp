@@ -10,6 +10,17 @@
 
 namespace trainyard {
 
+namespace {
+
+constexpr const char* kCheckpoint = "checkpoint";
+
+/// Whether the other ranks wait for a rank in this phase.
+bool is_awaited(const std::string& phase) {
+  return phase == "starting" || phase == kCheckpoint || phase == "evaluating";
+}
+
+}  // namespace
+
 std::optional<Heartbeat> read_heartbeat(const std::string& path) {
   const std::optional<Json> json = read_json_object(path);
   if (!json) return std::nullopt;  // absent, or caught in the middle of being overwritten
@@ -36,8 +47,7 @@ void HeartbeatWatch::read_all(double now) {
     const auto beat = read_heartbeat(folder_.heartbeat(static_cast<int>(index)));
     if (!beat || beat->text == rank.text) continue;
     const double gap = rank.step > 0 ? std::max(rank.longest, now - rank.changed) : 0;
-    const bool awaited = beat->phase == "starting" || beat->phase == "checkpoint" || beat->phase == "evaluating";
-    rank = {beat->text, beat->step, now, gap, true, awaited, beat->phase == "checkpoint"};
+    rank = {beat->text, beat->step, now, gap, true, beat->phase};
   }
 }
 
@@ -46,7 +56,7 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
   read_all(now);
   double awaited = 0;
   for (size_t index = 0; index < ranks_.size(); ++index) {
-    if (ranks_[index].awaited && !excused[index]) awaited = std::max(awaited, ranks_[index].changed);
+    if (is_awaited(ranks_[index].phase) && !excused[index]) awaited = std::max(awaited, ranks_[index].changed);
   }
   std::vector<int> late;
   for (size_t index = 0; index < ranks_.size(); ++index) {
@@ -62,7 +72,7 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
 
 bool HeartbeatWatch::writes_checkpoint(int rank, double seconds) {
   read_all(monotonic_seconds());
-  return ranks_[static_cast<size_t>(rank)].writes && silent_seconds(rank) < seconds;
+  return ranks_[static_cast<size_t>(rank)].phase == kCheckpoint && silent_seconds(rank) < seconds;
 }
 
 double HeartbeatWatch::longest_step() const {

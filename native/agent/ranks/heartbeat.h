@@ -51,8 +51,7 @@ class HeartbeatWatch {
     double changed = 0;  ///< monotonic seconds
     double longest = 0;  ///< seconds between two beats, from the first step on
     bool began = false;
-    bool awaited = false;  ///< it starts, evaluates or writes a checkpoint
-    bool writes = false;   ///< a checkpoint
+    std::string phase;  ///< of the newest beat
   };
   void read_all(double now);
 

@@ -67,7 +67,8 @@ class LocalRanks : public RankHosts {
 /// Tells this machine's ranks, by a file, that all have ended.
 void say_all_ended(const RunFolder& folder, int generation);
 
-/// Tells rank 0 of a training, by a file, that other ranks are lost or hang (common/given_up.h).
+/// Makes the file that says to rank 0 of a training that other ranks are lost or hang
+/// (common/given_up.h).
 void say_given_up(const RunFolder& folder, int generation);
 
 /// Of what `agent rank` writes when its program has started.

@@ -81,10 +81,11 @@ class Generation {
   Suspects suspects(double silent_seconds) const;
   void look_at_grace(double now);
   void look_at_start_deadline(double now);
-  /// Ranks are lost or hang. Rank 0 of a training is told so, and has time for a checkpoint of the
-  /// last step that was whole; the ranks of another program have `grace` seconds after SIGTERM.
+  /// Begins the end of a generation whose ranks are lost or hang. Makes the given-up file for rank 0
+  /// of a training (common/given_up.h), which then has time for a checkpoint of its last whole step.
+  /// The ranks of another program have `grace` seconds after SIGTERM.
   void give_up(double grace);
-  /// Whether rank 0 writes such a checkpoint.
+  /// Whether rank 0 is writing that checkpoint.
   bool rescues(double now);
   void begin_ending(double grace);
   void pass_on_terminations();

@@ -122,11 +122,7 @@ class Mpi final : public Communicator {
     start(values, tree_sum_rounds(everyone_, me(), values.size()), SumType::fp32);
   }
   void progress() override {
-    if (!requests_.empty()) {
-      int done = 0;
-      check_mpi(MPI_Testall(mpi_count(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-      if (done != 0) requests_.clear();
-    }
+    all_done(requests_, "MPI_Testall");
     for (ScheduledSum& one : sums_) one.advance();
   }
   void wait_all() override {

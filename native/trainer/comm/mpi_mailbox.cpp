@@ -29,13 +29,7 @@ class MpiTransfers final : public Transfers {
   void receive(int from, int tag, std::span<double> values) override {
     receive(from, tag, values.data(), values.size(), MPI_DOUBLE);
   }
-  bool done() override {
-    if (requests_.empty()) return true;
-    int all = 0;
-    check_mpi(MPI_Testall(mpi_count(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE), "MPI_Testall");
-    if (all != 0) requests_.clear();
-    return all != 0;
-  }
+  bool done() override { return all_done(requests_, "MPI_Testall"); }
   void wait() override { wait_for(requests_, given_up_, "a message"); }
 
  private:

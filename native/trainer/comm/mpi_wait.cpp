@@ -8,12 +8,16 @@
 
 namespace trainyard {
 
+bool all_done(std::vector<MPI_Request>& requests, const char* what) {
+  if (requests.empty()) return true;
+  int done = 0;
+  check_mpi(MPI_Testall(mpi_count(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), what);
+  if (done != 0) requests.clear();
+  return done != 0;
+}
+
 void wait_for(std::vector<MPI_Request>& requests, const GivenUp& given_up, const char* what) {
-  for (;;) {
-    if (requests.empty()) return;
-    int done = 0;
-    check_mpi(MPI_Testall(mpi_count(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), what);
-    if (done != 0) return requests.clear();
+  while (!all_done(requests, what)) {
     if (given_up && given_up()) {
       throw Error(Exit::internal, std::string(what) + " waited for a rank that is lost or hangs. See that rank's log");
     }

@@ -51,7 +51,7 @@ export function measuredWords(words: readonly string[]): string[] {
   }
   const own = ['--steps', '--epochs', '--log-every', '--run-dir', '--checkpoint-every'];
   const evaluations = ['--eval-data', '--eval-on', '--early-stop'];
-  return [...own, ...evaluations].reduce((left, flag) => withoutFlag(left, flag), [...words]);
+  return withoutFlag(words, ...own, ...evaluations);
 }
 
 class Measurement {

@@ -21,7 +21,7 @@ import {
 const folder = temporaryFolder('lost-rank');
 const data = join(folder.path, 'data');
 const run = (name: string): string => join(folder.path, name);
-const steps = 50;
+const steps = 80;
 /** No checkpoint comes before the last one. */
 const training = (...more: string[]): string[] =>
   lastOnly([
@@ -54,7 +54,7 @@ const metrics = (name: string): Line[] => readLines(join(run(name), 'metrics.jso
 const restartOf = (name: string): Line | undefined =>
   metrics(name).find(({ kind, generation }) => kind === 'start' && generation === 2);
 
-/** Runs to the end; at step 15 the rank gets the signal. */
+/** Runs to the end; at step 10 the rank gets the signal. */
 async function signalled(
   name: string,
   rank: number,
@@ -63,9 +63,9 @@ async function signalled(
 ): Promise<Outcome> {
   const words = ['run', 'local', '--run-dir', run(name), '--ranks', '3', '--', ...training(...more)];
   const running = start(process.execPath, [cli, ...words], { env: { TRAINYARD_HOME: home() } });
-  const isStep = ({ kind, step }: Line): boolean => kind === 'step' && Number(step) >= 15;
+  const isStep = ({ kind, step }: Line): boolean => kind === 'step' && Number(step) >= 10;
   const file = join(run(name), 'metrics.jsonl');
-  await until('step 15', () => existsSync(file) && readLinesSoFar(file).some(isStep));
+  await until('step 10', () => existsSync(file) && readLinesSoFar(file).some(isStep));
   const begun = events(name).find((line) => line.kind === 'rank_started' && line['rank'] === rank);
   process.kill(Number(begun?.['pid']), signal);
   return running.ended;

@@ -20,8 +20,6 @@
 namespace trainyard {
 namespace {
 
-constexpr double last_lines_seconds = 10;  // for a disk that is full as the evaluator ends
-
 class Evaluator {
  public:
   Evaluator(const EvalOptions& options, const StopSignals& signals) : options_(options), signals_(signals) {}
@@ -53,7 +51,7 @@ class Evaluator {
 
  private:
   void finish() {
-    if (log_) log_->finish(last_lines_seconds, [] {});
+    if (log_) log_->finish(kLastLinesSeconds, [] {});
   }
 
   /// Sleeps, but ends soon after a signal.

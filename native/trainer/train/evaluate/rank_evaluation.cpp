@@ -14,8 +14,6 @@
 namespace trainyard {
 namespace {
 
-constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
-
 void say_unevaluated(int64_t step, const std::string& reason) {
   std::fprintf(stderr, "trainer: warning: step %lld is not evaluated, and training goes on: %s\n",
                static_cast<long long>(step), reason.c_str());
@@ -127,7 +125,7 @@ Judged RankEvaluation::run(const RankPass& pass) {
 }
 
 void RankEvaluation::finish(const std::function<void()>& alive) {
-  if (log_) log_->finish(last_lines_seconds, alive);
+  if (log_) log_->finish(kLastLinesSeconds, alive);
 }
 
 }  // namespace trainyard

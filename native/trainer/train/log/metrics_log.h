@@ -12,6 +12,9 @@
 
 namespace trainyard {
 
+/// Seconds for which a run, or its evaluator, waits at its end for a disk that is full.
+inline constexpr double kLastLinesSeconds = 10;
+
 class MetricsLog {
  public:
   /// Lines go to <run_dir>/metrics.jsonl, curves to <run_dir>/<curves> ("train" or "eval").

@@ -272,7 +272,7 @@ class TrainRun {
     settle_checkpoint();
     const auto state = checkpoint_state(options_, plan_, done_, step_->loss_scaler());
     writer_.begin(snapshot(step_->network(), step_->strategy().state(), averages(), state), clock);
-    look_for_gain();
+    if (!evaluation_) look_for_gain();  // else after the evaluation, which follows
     interval_.leave_out(clock.milliseconds());
   }
 

@@ -7,8 +7,6 @@
 namespace trainyard {
 namespace {
 
-constexpr double last_lines_seconds = 10;  // for a disk that is full as the run ends
-
 nlohmann::json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text);
 }
@@ -162,6 +160,6 @@ void TrainLog::end(int64_t step, double seconds, bool stopped) {
   log_.line("end", end);
 }
 
-void TrainLog::finish(const std::function<void()>& alive) { log_.finish(last_lines_seconds, alive); }
+void TrainLog::finish(const std::function<void()>& alive) { log_.finish(kLastLinesSeconds, alive); }
 
 }  // namespace trainyard

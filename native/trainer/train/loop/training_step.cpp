@@ -159,7 +159,7 @@ void TrainingStep::keep_statistics() {
 }
 
 bool TrainingStep::take_back() {
-  if (stage_ == Stage::changing || workers_.world() == 1) return false;
+  if (stage_ == Stage::changing || !can_take_back()) return false;
   if (std::exchange(stage_, Stage::none) == Stage::none) return true;
   if (device_ != nullptr) {
     device_->take_statistics_back();
@@ -175,7 +175,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   const double scale = loss_scaler_ ? double{loss_scaler_->scale()} : 1.0;
   BatchView numbered = batch;
   numbered.first_image = first_image(batch, number);
-  if (workers_.world() > 1) keep_statistics();  // nobody else can be lost
+  if (can_take_back()) keep_statistics();
   stage_ = Stage::computing;
   const StepResult mine = compute(numbered, static_cast<float>(scale / images), ahead);
   StepSums sums{.images = static_cast<double>(batch.count),

@@ -82,15 +82,16 @@ class TrainingStep {
   /// `ahead` gives the batch of the next step, if there is one; it is called, where the device
   /// works beside the host, while it does, and what it gives is brought to it.
   StepOutcome run(const BatchView& batch, int64_t number, double lr, const Wishes& wishes, const Ahead& ahead = {});
-  /// After run() threw: makes everything what the last whole step left, on this rank. Returns
-  /// whether that could be done: not once the step had begun to change weights, and not where there
-  /// is one rank.
+  /// After run() threw, on rank 0: makes everything what the last whole step left. Returns whether
+  /// that could be done: not once the step had begun to change weights, and not where there is no
+  /// other rank.
   bool take_back();
 
  private:
   /// How far a step is. Forward and backward change running statistics alone, of which there is a
   /// copy.
   enum class Stage { none, computing, changing };
+  bool can_take_back() const { return workers_.rank() == 0 && workers_.world() > 1; }
   void keep_statistics();
   class Reducer;
   /// Takes the scale out of the summed gradients. Returns whether the step counts.

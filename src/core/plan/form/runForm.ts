@@ -132,9 +132,6 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
   };
 }
 
-const withoutEvaluation = (words: readonly string[]): string[] =>
-  ['--eval-data', '--eval-on'].reduce((left, flag) => withoutFlag(left, flag), [...words]);
-
 /** The form that asks for this run: of an earlier one, or of a preset. */
 export function formOf(run: AskedRun): RunFormValues {
   const words = run.words[0] === 'trainer' ? run.words.slice(1) : run.words;
@@ -142,7 +139,7 @@ export function formOf(run: AskedRun): RunFormValues {
   return {
     ...emptyForm(run.profile),
     ...(trains
-      ? trainingOf(run.evaluator === false ? withoutEvaluation(words) : words)
+      ? trainingOf(run.evaluator === false ? withoutFlag(words, '--eval-data', '--eval-on') : words)
       : { what: 'program', command: joinWords(words) }),
     spread: run.per ?? 'one',
     folder: run.codeFolder ?? (trains ? '' : (run.cwd ?? '')),

@@ -17,10 +17,12 @@ import { flagValue } from './flagValue.js';
 
 const trainerVerbs = ['train', 'eval', 'predict', 'checkpoints', 'prep', 'devices', 'bench', 'selftest'];
 
-/** `argv` without every `--name VALUE` and `--name=VALUE`. */
-export function withoutFlag(argv: readonly string[], name: string): string[] {
+/** `argv` without every `--name VALUE` and `--name=VALUE` of these names. */
+export function withoutFlag(argv: readonly string[], ...names: readonly string[]): string[] {
+  const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word);
   return argv.filter(
-    (word, index) => word !== name && argv[index - 1] !== name && !word.startsWith(`${name}=`),
+    (word, index) =>
+      !isOne(word) && !isOne(argv[index - 1]) && !names.some((name) => word.startsWith(`${name}=`)),
   );
 }
 

@@ -230,7 +230,7 @@ function readRequest(typed: TypedRun): RunRequest {
     ...common,
     device: deviceOf(words, common.gpus),
     data: [...namedData('data', onlyValue(flags, '--data')), ...namedData('eval-data', evaluatedOn)],
-    argv: withoutFlag(evaluates ? flags : withoutFlag(flags, evalOn), '--device'),
+    argv: withoutFlag(flags, '--device', ...(evaluates ? [] : [evalOn])),
   };
   if (!trains) {
     const everySlot = verb === 'bench' && ['matmul', 'allreduce'].includes(words[1] ?? '');
