@@ -199,6 +199,7 @@ export class TablePrinter implements RunPrinter {
       case 'gap':
       case 'node_lost':
       case 'waiting_for_nodes':
+      case 'nodes_replaced':
       case 'restarting':
       case 'budget_low':
       case 'budget_spent':

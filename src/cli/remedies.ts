@@ -65,6 +65,8 @@ export function remedyText(remedy: Remedy): string {
       return `Use --ranks ${remedy.ranks} or fewer${remedy.moreSlots ? ', or set "slots" in the profile' : ''}`;
     case 'fewerNodes':
       return `Use --nodes ${remedy.nodes} or fewer, or add hosts to the profile`;
+    case 'fewerSpares':
+      return `Free one, or set "spares" of profile ${remedy.profile} to ${remedy.spares}`;
     case 'freeHead':
       return 'Free one, or make another host the head of the profile';
     case 'otherHosts': {

@@ -188,6 +188,11 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: `Ask for ${remedy.nodes} or fewer, or add hosts to the profile`,
         button: openProfile(remedy, 'hosts'),
       };
+    case 'fewerSpares':
+      return {
+        text: `Free one, or set "spares" of the profile to ${remedy.spares}`,
+        button: openProfile(remedy, 'spares'),
+      };
     case 'freeHead':
       return {
         text: 'Free one, or make another host the "head" of the profile',

@@ -231,6 +231,8 @@ Json Cluster::nodes_json() const {
                     {"address", node.spec.address},
                     {"state", state_name(node.state)},
                     {"since", node.since}});
+    const bool idle = generation_ > 0 && node.spec.has_ranks() && node.count == 0;
+    if (idle && node.state == ClusterNode::State::joined) list.back()["spare"] = true;
   }
   return list;
 }

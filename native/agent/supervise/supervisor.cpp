@@ -235,9 +235,9 @@ void Supervisor::start_mpiexec(const RunSpec& spec, RankHosts& hosts) {
 }
 
 GenerationResult Supervisor::run_generation() {
-  const RunSpec spec = cluster_ ? spec_.with_fewer(cluster_->present()) : spec_;
-  state_.world = spec.ranks;
   journal_.set_generation(state_.generation);
+  const RunSpec spec = spec_of_generation();
+  state_.world = spec.ranks;
   reports_.begin(state_.generation);
   journal_.event("started", {{"world", spec.ranks}, {"argv", spec.argv}});
   state_.phase = "starting";

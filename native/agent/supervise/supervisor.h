@@ -43,7 +43,11 @@ class Supervisor {
   /// For all nodes before the first generation; before another one for as many as it needs, and for
   /// all a moment. What the run ends with where it cannot go on.
   std::optional<GenerationResult> wait_for_nodes(bool first);
+  /// Whether none of its nodes is missing, or (not `first`) spares make up for those that are.
+  bool all_nodes(bool first) const;
   bool enough_nodes() const;
+  /// The nodes that the next generation has. Notes which take the place of others.
+  RunSpec spec_of_generation();
   /// Why the trainer's rank 0, which writes metrics and checkpoints, cannot be where it would be:
   /// the head has no ranks, and that node does not see the run folder.
   std::optional<GenerationResult> look_for_leader() const;
@@ -78,6 +82,7 @@ class Supervisor {
   std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation
   std::unique_ptr<Cluster> cluster_;         ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
+  std::vector<std::string> members_;  ///< hosts with ranks of the newest generation
   std::optional<StopRequest> stop_;
   bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds

@@ -7,7 +7,8 @@
 //    lives, ends its own ranks after 18 s (join/join.cpp).
 // 3. Supervisor::run_generations (supervisor.cpp) fails the run, or writes `restarting` where a
 //    restart is left.
-// 4. wait_for_nodes, below, waits for the node. with_fewer goes on without it where minNodes allow.
+// 4. wait_for_nodes, below, waits for the node, unless a spare node can take its place at once.
+//    Where minNodes are left, on_nodes goes on without it.
 // 5. The next generation resumes from the newest valid checkpoint.
 // A node that has rebooted does not join again by itself: only a start by a client sends run.join.
 #include <algorithm>
@@ -70,13 +71,18 @@ std::optional<std::string> Supervisor::open_cluster() {
   }
 }
 
+bool Supervisor::all_nodes(bool first) const {
+  if (first) return cluster_->missing().empty();
+  return count_with_ranks(cluster_->present()) >= spec_.usual_nodes() && cluster_->head_is_here();
+}
+
 bool Supervisor::enough_nodes() const {
   return count_with_ranks(cluster_->present()) >= spec_.min_nodes && cluster_->head_is_here();
 }
 
 std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   if (!cluster_) return std::nullopt;
-  if (cluster_->missing().empty()) return look_for_leader();
+  if (all_nodes(first)) return look_for_leader();
   const double fewest = spec_.head_has_ranks() ? 0 : kOldLeaderSeconds;
   const double longest = first ? spec_.start_timeout : std::max(spec_.node_return_timeout, fewest);
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
@@ -84,15 +90,14 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
       "waiting_for_nodes",
       {{"hosts", cluster_->missing()},
        {"seconds", longest},
-       {"fewer_after", !first && spec_.min_nodes < count_with_ranks(spec_.nodes) ? Json(with_enough) : Json(nullptr)}});
+       {"fewer_after", !first && spec_.min_nodes < spec_.usual_nodes() ? Json(with_enough) : Json(nullptr)}});
   const double begun = monotonic_seconds();
   const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
   std::optional<std::string> told;
-  while (!cluster_->missing().empty() && !stop_ && patient() && !told) {
+  while (!all_nodes(first) && !stop_ && patient() && !told) {
     wait_and_look();
     if (first) told = told_why(folder_, cluster_->missing());
   }
-  const std::vector<std::string> missing = cluster_->missing();
   GenerationResult result;
   if (stop_) {
     result.kind = GenerationResult::Kind::stopped;
@@ -100,7 +105,8 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     result.reason = "stopped while it waited for its nodes";
     return result;
   }
-  if (missing.empty() || (!first && enough_nodes())) return look_for_leader();
+  if (all_nodes(first) || (!first && enough_nodes())) return look_for_leader();
+  const std::vector<std::string> missing = cluster_->missing();
   const std::string advice = ". Check that it is up and reaches " + spec_.nodes.front().address +
                              " at the ports of \"portRange\". Both can be set in the profile: the address by "
                              "\"address\" of the host " +
@@ -127,6 +133,28 @@ std::optional<GenerationResult> Supervisor::look_for_leader() const {
                   ". A head without slots needs a workdir on a disk that the nodes with ranks share with it. Name such "
                   "a workdir in the profile, or give the head slots";
   return result;
+}
+
+RunSpec Supervisor::spec_of_generation() {
+  if (!cluster_) return spec_;
+  const RunSpec spec = spec_.on_nodes(cluster_->present());
+  std::vector<std::string> members;
+  for (const NodeSpec& node : spec.nodes) {
+    if (node.has_ranks()) members.push_back(node.host);
+  }
+  const auto left_out = [](const std::vector<std::string>& some, const std::vector<std::string>& others) {
+    std::vector<std::string> found;
+    for (const std::string& host : some) {
+      if (std::ranges::find(others, host) == others.end()) found.push_back(host);
+    }
+    return found;
+  };
+  const std::vector<std::string> by = left_out(members, members_);
+  if (!members_.empty() && !by.empty()) {
+    journal_.event("nodes_replaced", {{"hosts", left_out(members_, members)}, {"by", by}});
+  }
+  members_ = std::move(members);
+  return spec;
 }
 
 void Supervisor::say_restarting(const GenerationResult& before, int restarts_left) {

@@ -58,6 +58,7 @@ export type Remedy =
   /** Another request would fit. `words`: a verb of the trainer with its flags, or any command. */
   | { kind: 'fewerRanks'; profile: string; ranks: number; words: readonly string[]; moreSlots: boolean }
   | { kind: 'fewerNodes'; profile: string; nodes: number }
+  | { kind: 'fewerSpares'; profile: string; spares: number }
   | { kind: 'freeHead'; profile: string }
   /**
    * Hosts that an earlier run named are lost. `hosts`: some that are there. `resume`: that run and

@@ -1,7 +1,7 @@
 // What a run was asked to do, as names and values; and in which of them runs differ.
 import type { StartLine } from '../contracts/metricsSchema.js';
 import type { RunFile } from '../contracts/runSchema.js';
-import { hasRanks } from '../contracts/slots.js';
+import { startsRanks } from '../contracts/slots.js';
 import type { ComparedRun } from './comparedRun.js';
 
 /** One setting that is not the same in all runs. A run without it has null. */
@@ -39,8 +39,9 @@ function putRun(run: RunFile, put: Put): void {
   for (const [name, value] of words.flags) put(name, value);
   put('device', run.device?.used);
   put('ranks', run.ranks);
-  put('nodes', run.nodes?.filter(hasRanks).length ?? 1);
-  const gpus = run.nodes ? run.nodes.flatMap((node) => node.gpus ?? []) : (run.gpus ?? []);
+  const ranked = run.nodes?.filter(startsRanks);
+  put('nodes', ranked?.length ?? 1);
+  const gpus = ranked ? ranked.flatMap((node) => node.gpus ?? []) : (run.gpus ?? []);
   put('GPUs', gpus.length);
   put('threads of a rank', run.threadsPerRank);
   if (trains) put('trainer', run.hashes.trainer.slice(0, 12));

@@ -222,6 +222,16 @@ export const profileSchema = z
     ),
     minNodes: optional(positive.check(about('Fewest nodes with which a run goes on.'))),
     maxNodes: optional(positive.check(about('Most nodes a run takes.'))),
+    spares: optional(
+      z
+        .int()
+        .check(
+          z.gte(0),
+          about(
+            'Nodes of a run that hold no rank, and wait to take the place of a lost one at once. Default 0.',
+          ),
+        ),
+    ),
     nodeReturnTimeout: optional(
       positive.check(
         about(
@@ -229,7 +239,9 @@ export const profileSchema = z
         ),
       ),
     ),
-    maxRestarts: optional(z.int().check(z.gte(0), about('Restarts after a failure. Default 0.'))),
+    maxRestarts: optional(
+      z.int().check(z.gte(0), about('Restarts after a failure. Default: the number of spares, else 0.')),
+    ),
     pricePerNodeHour: optional(
       z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),
     ),
@@ -303,7 +315,16 @@ export const profileSchema = z
           problem(['train', 'flags', at], 'must not name the folder or the checkpoint of a run');
         }
       }
-      const { minNodes, maxNodes } = profile;
+      const { minNodes, maxNodes, spares = 0 } = profile;
+      if (spares > 0 && profile.kind !== 'ssh') {
+        problem(['spares'], `is for profiles of kind ssh, not ${profile.kind}`);
+      } else if (spares > 0 && spares >= hosts.length - 1) {
+        const most = Math.max(0, hosts.length - 2);
+        problem(
+          ['spares'],
+          `must be at most ${most}: two of the ${hosts.length} hosts are the head and a node that a spare can replace`,
+        );
+      }
       if (minNodes !== undefined && maxNodes !== undefined && minNodes > maxNodes) {
         problem(['minNodes'], 'must not exceed maxNodes');
       }

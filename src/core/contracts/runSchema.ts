@@ -184,6 +184,8 @@ export const runSpecSchema = z.object({
         gpus: z.nullable(z.array(count)),
         /** Folders of NVIDIA's libraries there. */
         nvidia: z.optional(z.array(z.string())),
+        /** It waits, to take the place of a lost one. These stand last. */
+        spare: z.optional(z.literal(true)),
       }),
     ),
   ),
@@ -255,6 +257,8 @@ export const stateSchema = z.object({
         address: z.string(),
         state: z.enum(['waiting', 'joined', 'lost']),
         since: z.number(),
+        /** It has joined, and no rank of this generation is there. */
+        spare: z.optional(z.literal(true)),
       }),
     ),
   ),
@@ -314,6 +318,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
     seconds: z.optional(z.number()),
     fewer_after: z.optional(z.nullable(z.number())),
   }),
+  event('nodes_replaced', { hosts: z.array(z.string()), by: z.array(z.string()) }),
   event('restarting', {
     reason: z.nullable(z.string()),
     restarts_left: count,

@@ -5,3 +5,7 @@
  * and supervises runs, and no rank runs on it.
  */
 export const hasRanks = ({ slots }: { slots?: number | undefined }): boolean => slots !== 0;
+
+/** Whether a node of a run has ranks from its start: a spare one waits for another one to be lost. */
+export const startsRanks = (node: { slots: number; spare?: true | undefined }): boolean =>
+  hasRanks(node) && node.spare !== true;

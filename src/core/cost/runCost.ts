@@ -39,8 +39,8 @@ type Times = Pick<RunState, 'started' | 'ended' | 'updated'>;
 
 /**
  * The cost up to `until` (seconds since the epoch): price x units x hours, from each supervisor's
- * start to its run's end or last update. Units are the nodes of the run that have ranks, or the
- * GPUs of its ranks (none on CPUs: the cost is 0). Time of restarts counts, since the nodes are
+ * start to its run's end or last update. Units are the nodes of the run that have slots, or
+ * their GPUs (none on CPUs: the cost is 0); spare ones are held too. Time of restarts counts, since the nodes are
  * held. Each start has its own price; one in another currency counts 0. Undefined without a price.
  */
 export function costUntil(run: PricedRun | null, state: Times | null, until = Infinity): number | undefined {
@@ -90,7 +90,7 @@ export function pricePerHour(run: Pick<RunFile, 'price' | 'nodes' | 'gpus'>): nu
   return amount * (per === 'node' ? (run.nodes?.filter(hasRanks).length ?? 1) : gpusOf(run));
 }
 
-/** The GPUs of its ranks. */
+/** The GPUs that it holds. */
 export function gpusOf({ nodes, gpus }: Pick<RunFile, 'nodes' | 'gpus'>): number {
   if (!nodes) return gpus?.length ?? 0;
   return nodes.reduce((sum, node) => sum + (node.gpus?.length ?? 0), 0);

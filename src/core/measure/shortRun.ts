@@ -77,7 +77,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
     ...(timeLimit === undefined ? {} : { timeLimit }),
     ...(report === undefined ? {} : { report }),
   };
-  const typed = requestOf({ ...typedOf(asked), ...more, profile, cwd });
+  const typed = requestOf({ ...typedOf(asked), ...more, profile: { ...profile, spares: undefined }, cwd });
   const isOneEach = asked.ranks === undefined && typed.kind === 'command';
   const request = isOneEach ? { ...typed, oneEach: true } : typed;
   const started = await machine.start(request, signal === undefined ? {} : { signal });

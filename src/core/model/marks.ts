@@ -88,6 +88,10 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `${event.host} was lost: ${event.reason}`;
     case 'waiting_for_nodes':
       return `waiting for ${event.hosts.join(', ')}${waitText(event)}`;
+    case 'nodes_replaced':
+      return event.hosts.length === 0
+        ? `ranks are on ${event.by.join(', ')} too`
+        : `${event.by.join(', ')} ${event.by.length === 1 ? 'takes' : 'take'} the place of ${event.hosts.join(', ')}`;
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled': {
@@ -170,6 +174,7 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
     case 'node_joined':
     case 'node_lost': // its ranks are marked
     case 'waiting_for_nodes':
+    case 'nodes_replaced':
     case 'restarting':
     case 'stalled': // what comes of it is marked
     case 'checkpoint_passed_over': // it lies elsewhere on the axis
@@ -212,6 +217,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'budget_spent':
     case 'gap':
     case 'waiting_for_nodes':
+    case 'nodes_replaced':
     case 'restarting':
     case 'figures_damaged':
     case 'figures_passed_over':

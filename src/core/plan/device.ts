@@ -2,7 +2,7 @@
 // else the CPU. And why.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { hasRanks } from '../contracts/slots.js';
+import { startsRanks } from '../contracts/slots.js';
 import type { DeviceChoice } from '../contracts/runSchema.js';
 import { noGpusFor, placeRanks, type NodeOffer, type Placement } from './placement.js';
 import { ofOurTrainer, wordsOf, type Device, type RunRequest } from './request/request.js';
@@ -60,7 +60,7 @@ export async function placeRun(
   const trouble = await looks.backEnd(placement);
   if (trouble !== undefined) return auto('cpu', trouble);
   const gpus = placement.nodes
-    .filter(hasRanks)
+    .filter(startsRanks)
     .map(({ host, slots }) => `${slots} on ${host}`)
     .join(', ');
   return { placement, device: 'cuda', choice: { asked, used: 'cuda', why: `free GPUs: ${gpus}` } };

@@ -47,11 +47,13 @@ interface PlacedNode {
   gpus: number[] | null;
   /** Folders of NVIDIA's libraries there. */
   nvidia?: string[];
+  /** It waits, and its slots are those that it takes in place of a lost node's. */
+  spare?: true;
 }
 
 /** Which nodes a run takes, how many ranks it has, and how many threads each rank. */
 export interface Placement {
-  /** The head first, which is there without ranks too. */
+  /** The head first, which is there without ranks too, and spare ones last. */
   nodes: PlacedNode[];
   ranks: number;
   threadsPerRank: number;
@@ -91,17 +93,18 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   const { profile, nodes: wantedNodes } = request;
   const bare = bareHead(request, device, offers);
   const taking = (bare ? offers.slice(1) : offers).filter(isWanted(request));
-  const most = mostNodes(request) ?? taking.length;
+  const most = mostNodes(request, taking.length);
   if (most > taking.length && wantedNodes !== undefined) {
     const beside = bare ? ` beside its head ${bare.host.host}, which takes no rank` : '';
     const what = `${most} nodes were asked for, and profile ${profile.name} has ${taking.length}${beside}`;
     const hint = { kind: 'fewerNodes', profile: profile.name, nodes: taking.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const nodeSlots = taking.slice(0, most).map((offer): NodeSlots => {
+  const slotsFor = (offer: NodeOffer): NodeSlots => {
     const node = slotsOn(offer, device, request.gpus);
     return request.oneEach === true && node.slots > 0 ? { ...node, slots: 1, usual: 1 } : node;
-  });
+  };
+  const nodeSlots = taking.slice(0, most).map(slotsFor);
   const sum = (count: (node: NodeSlots) => number): number =>
     nodeSlots.reduce((total, node) => total + count(node), 0);
   const all = sum(({ slots }) => slots);
@@ -130,25 +133,13 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     throw new UserError('preflight', what, { kind: 'useCpu', or: 'otherGpus', profile: profile.name });
   }
   let left = ranks;
-  const nodes: PlacedNode[] = [];
-  let threadsPerRank = Infinity;
+  const taken: TakenSlots[] = [];
   for (const node of nodeSlots) {
-    const { offer, slots, gpus } = node;
-    const taken = Math.min(slots, left);
-    if (taken === 0) continue;
-    left -= taken;
-    const { host, address } = offer;
-    const least = request.sharesGpus === true ? slots : taken;
-    if (device === 'cuda' && gpus.length < least) throw tooFewGpus(node, request);
-    nodes.push({
-      host: host.host,
-      address,
-      ...(request.perNode === true ? { slots: 1, workers: taken } : { slots: taken }),
-      ...(host.tasks === undefined ? {} : { tasks: host.tasks }),
-      gpus: device === 'cuda' ? gpus.slice(0, request.gpus === undefined ? taken : least) : null,
-    });
-    threadsPerRank = Math.min(threadsPerRank, Math.max(1, Math.floor(offer.cores / taken)));
+    const count = Math.min(node.slots, left);
+    if (count > 0) taken.push({ node, count });
+    left -= count;
   }
+  const nodes = taken.map((one) => placedNode(one, request, device));
   if (nodes[0]?.host !== taking[0]?.host.host && !bare) {
     const [head] = nodeSlots;
     if (head && request.hosts) throw namedHeadIsTaken(head, profile);
@@ -157,7 +148,58 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   }
   const counted = request.perNode === true ? nodes.length : ranks;
   if (bare) nodes.unshift({ host: bare.host.host, address: bare.address, slots: 0, gpus: null });
-  return { nodes, ranks: counted, threadsPerRank };
+  const others = taking.filter((offer) => !taken.some(({ node }) => node.offer === offer));
+  const able = sparesOf(request) === 0 ? [] : others.map(slotsFor);
+  const spares = takenBySpares(request, able, bare ? taken : taken.slice(1));
+  nodes.push(...spares.map((one): PlacedNode => ({ ...placedNode(one, request, device), spare: true })));
+  const threads = [...taken, ...spares].map(({ node, count }) => Math.floor(node.offer.cores / count));
+  return { nodes, ranks: counted, threadsPerRank: Math.max(1, Math.min(...threads)) };
+}
+
+/** How many ranks a node takes. */
+interface TakenSlots {
+  node: NodeSlots;
+  count: number;
+}
+
+function placedNode({ node, count }: TakenSlots, request: Wanted, device: Device): PlacedNode {
+  const { offer, slots, gpus } = node;
+  const { host, address } = offer;
+  const least = request.sharesGpus === true ? slots : count;
+  if (device === 'cuda' && gpus.length < least) throw tooFewGpus(node, request);
+  return {
+    host: host.host,
+    address,
+    ...(request.perNode === true ? { slots: 1, workers: count } : { slots: count }),
+    ...(host.tasks === undefined ? {} : { tasks: host.tasks }),
+    gpus: device === 'cuda' ? gpus.slice(0, request.gpus === undefined ? count : least) : null,
+  };
+}
+
+/** How many nodes are to wait as spares. A run on named hosts takes these alone. */
+const sparesOf = ({ profile, hosts }: Wanted): number => (hosts ? 0 : (profile.spares ?? 0));
+
+/**
+ * The first of `others` that have slots, each with as many as the smallest of the nodes has whose
+ * place it may take. None where there is no such node: the head is not replaced. UserError
+ * (preflight) where fewer nodes have slots than spares are asked for.
+ */
+function takenBySpares(
+  request: Wanted,
+  others: readonly NodeSlots[],
+  replaceable: readonly TakenSlots[],
+): TakenSlots[] {
+  if (replaceable.length === 0) return [];
+  const wanted = Math.min(sparesOf(request), others.length);
+  const most = Math.min(...replaceable.map(({ count }) => count));
+  const able = others.filter(({ slots }) => slots > 0);
+  if (able.length < wanted) {
+    const { profile } = request;
+    const what = `profile ${profile.name} asks for ${plural(sparesOf(request), 'spare node')}, and has ${able.length} with a free slot`;
+    const hint = { kind: 'fewerSpares', profile: profile.name, spares: able.length } as const;
+    throw new UserError('preflight', `${what} (${others.map(slotsText).join('; ')})`, hint);
+  }
+  return able.slice(0, wanted).map((node) => ({ node, count: Math.min(node.slots, most) }));
 }
 
 /** Where other hosts were named too. GPUs that others hold can be waited for: see the remedy. */
@@ -175,9 +217,15 @@ const isWanted =
   ({ host }: NodeOffer): boolean =>
     hosts?.includes(host.host) ?? true;
 
-/** How many nodes may have ranks; undefined for all. Those that are named go before the profile. */
-const mostNodes = ({ profile, nodes, hosts }: Wanted): number | undefined =>
-  hosts?.length ?? nodes ?? profile.maxNodes;
+/**
+ * How many of `there` nodes may have ranks. Those that are named go before the profile, whose
+ * spares are left out.
+ */
+function mostNodes(wanted: Wanted, there: number): number {
+  const { profile, nodes, hosts } = wanted;
+  const most = hosts?.length ?? nodes;
+  return most ?? Math.min(profile.maxNodes ?? there, Math.max(1, there - sparesOf(wanted)));
+}
 
 /**
  * The head of several nodes, where it only holds runs: hosts are named and it is none of them, it
@@ -225,7 +273,7 @@ function tooFewGpus({ offer, busy, gpus }: NodeSlots, { profile, gpus: wish }: W
 export function noGpusFor(wanted: Wanted, offers: readonly NodeOffer[]): string | undefined {
   const { ranks, everySlot } = wanted;
   const taking = offers.filter(isWanted(wanted)).filter(({ host }) => hasRanks(host));
-  const nodeSlots = taking.slice(0, mostNodes(wanted)).map((offer) => slotsOn(offer, 'cuda'));
+  const nodeSlots = taking.slice(0, mostNodes(wanted, taking.length)).map((offer) => slotsOn(offer, 'cuda'));
   const most = ranks ?? (everySlot ? Infinity : 1);
   let found = 0;
   for (const { offer, slots, busy } of nodeSlots) {

@@ -8,7 +8,7 @@ import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request/request.js';
 import { headAddress } from './headAddress.js';
-import { hasRanks } from '../contracts/slots.js';
+import { startsRanks } from '../contracts/slots.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -29,7 +29,8 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   const { profile, label, about, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   const price = priceOf(profile);
-  const withRanks = nodes.filter(hasRanks).length;
+  const withRanks = nodes.filter(startsRanks).length;
+  const spares = nodes.filter(({ spare }) => spare === true).length;
   const from = request.kind === 'train' ? originOf(request.argv) : undefined;
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {
@@ -71,7 +72,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
       hangTimeout: profile.hangTimeout ?? 300,
       startTimeout: 60,
       nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
-      maxRestarts: profile.maxRestarts ?? 0,
+      maxRestarts: profile.maxRestarts ?? spares,
       ...(request.kind === 'command' ? { stopGrace: profile.stopGrace ?? 30 } : {}),
       ...(request.timeLimit === undefined ? {} : { timeLimit: request.timeLimit }),
     },

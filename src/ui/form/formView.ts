@@ -6,7 +6,7 @@ import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
-import { hasRanks } from '../../core/contracts/slots.js';
+import { hasRanks, startsRanks } from '../../core/contracts/slots.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
@@ -138,8 +138,11 @@ const gpusOf = (sample: HostSample): FormNode['gpus'] =>
   });
 
 /** How many nodes a run takes that names no number. */
-export const usualNodes = ({ kind, hosts = [], slurm = {} }: Profile): string =>
-  kind === 'slurm' ? String(slurm.nodes ?? 1) : `all ${hosts.filter(hasRanks).length}`;
+export function usualNodes({ kind, hosts = [], slurm = {}, spares = 0 }: Profile): string {
+  if (kind === 'slurm') return String(slurm.nodes ?? 1);
+  const there = hosts.filter(hasRanks).length;
+  return spares === 0 ? `all ${there}` : `${there - spares}, and ${plural(spares, 'spare')}`;
+}
 
 /** What of a budget the profile says; null without a price. */
 export function budgetOf(profile: Profile): FormBudget | null {
@@ -226,13 +229,15 @@ export async function placeText(
       before: unknown,
       backEnd: unknown,
     });
-    const nodes = placement.nodes.filter(hasRanks).map(({ host, slots, gpus }) => {
+    const nodes = placement.nodes.filter(startsRanks).map(({ host, slots, gpus }) => {
       const which = gpus === null ? '' : ` (GPU ${gpus.join(', ')})`;
       return `${plural(slots, 'rank')} on ${host}${which}`;
     });
     const why = choice?.asked === 'auto' && device === 'cpu' ? `, on the CPU: ${choice.why}` : '';
-    const ranks = placement.nodes.reduce((sum, { slots }) => sum + slots, 0);
-    return { text: `${nodes.join(', ')}${why}.`, title: 'Would start now', ranks };
+    const ranks = placement.nodes.filter(startsRanks).reduce((sum, { slots }) => sum + slots, 0);
+    const spares = placement.nodes.filter(({ spare }) => spare === true).map(({ host }) => host);
+    const waiting = spares.length === 0 ? '' : `; ${spares.join(', ')} as spare`;
+    return { text: `${nodes.join(', ')}${why}${waiting}.`, title: 'Would start now', ranks };
   } catch (error) {
     return misfit(error);
   }

@@ -66,6 +66,7 @@ const byKind: ByKind = {
     { kind: 'otherHosts', hosts: ['gpu1', 'gpu3'] },
     { kind: 'otherHosts', hosts: ['gpu1', 'gpu3'], resume: { profile, id: 'r1', dir: '/r1' } },
   ],
+  fewerSpares: [{ kind: 'fewerSpares', profile, spares: 1 }],
   freeHead: [{ kind: 'freeHead', profile }],
   shareWorkdir: [
     { kind: 'shareWorkdir', profile, host },

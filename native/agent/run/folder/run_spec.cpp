@@ -72,6 +72,7 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
     spec.workers = static_cast<int>(node.integer_or("workers", 1, 1, kMostRanks));
     if (node.find("tasks") != nullptr) spec.tasks = node.strings("tasks");
     spec.nvidia = parse_nvidia(node, where);
+    spec.spare = node.boolean_or("spare", false);
     // Both become parts of paths and of mpiexec's command line.
     if (!is_run_id(spec.host)) {
       throw FieldError("spec.nodes: host '" + spec.host + "' may hold letters, digits, '.', '_' and '-', 100 at most");
@@ -90,10 +91,30 @@ std::vector<NodeSpec> parse_nodes(const Fields& fields) {
   return nodes;
 }
 
+/// A spare has at most the slots of each node whose place it may take, so that no generation has
+/// more ranks than were asked for. The head's place is taken by none.
+void check_spares(const std::vector<NodeSpec>& nodes) {
+  int most = static_cast<int>(kMostRanks);
+  bool spares_begin = false;
+  for (size_t index = 0; index < nodes.size(); ++index) {
+    const NodeSpec& node = nodes[index];
+    const std::string where = "spec.nodes[" + std::to_string(index) + "]";
+    if (node.spare && index == 0) throw FieldError(where + ".spare must be false: the first node is the head");
+    if (!node.spare && spares_begin) throw FieldError(where + " is no spare, and comes after one");
+    if (node.spare && node.slots > most) {
+      throw FieldError(where + ".slots must be at most " + std::to_string(most) +
+                       ", as many as a node has whose place this spare may take");
+    }
+    spares_begin = spares_begin || node.spare;
+    if (index > 0 && !node.spare) most = std::min(most, node.slots);
+  }
+}
+
 void parse_cluster(const Fields& fields, RunSpec& spec) {
   spec.nodes = parse_nodes(fields);
+  check_spares(spec.nodes);
   int slots = 0;
-  for (const NodeSpec& node : spec.nodes) slots += node.slots;
+  for (const NodeSpec& node : spec.nodes) slots += node.spare ? 0 : node.slots;
   if (slots != spec.ranks) {
     throw FieldError("the slots of spec.nodes sum up to " + std::to_string(slots) + ", but spec.ranks is " +
                      std::to_string(spec.ranks));
@@ -108,7 +129,7 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
                          spec.first_port < 1 || spec.last_port > 65535 || spec.first_port > spec.last_port)) {
     throw FieldError("spec.portRange must read like 47000-47100");
   }
-  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, count_with_ranks(spec.nodes)));
+  spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, spec.usual_nodes()));
 }
 
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
@@ -125,11 +146,20 @@ int count_with_ranks(const std::vector<NodeSpec>& nodes) {
   return static_cast<int>(std::ranges::count_if(nodes, &NodeSpec::has_ranks));
 }
 
-RunSpec RunSpec::with_fewer(const std::vector<NodeSpec>& present) const {
+int RunSpec::usual_nodes() const {
+  return static_cast<int>(
+      std::ranges::count_if(nodes, [](const NodeSpec& node) { return node.has_ranks() && !node.spare; }));
+}
+
+RunSpec RunSpec::on_nodes(const std::vector<NodeSpec>& present) const {
   RunSpec fewer = *this;
-  fewer.nodes = present;
+  fewer.nodes.clear();
   fewer.ranks = 0;
-  for (const NodeSpec& node : present) fewer.ranks += node.slots;
+  for (const NodeSpec& node : present) {
+    if (node.has_ranks() && count_with_ranks(fewer.nodes) == usual_nodes()) break;
+    fewer.nodes.push_back(node);
+    fewer.ranks += node.slots;
+  }
   const bool trains = is_trainer && !argv.empty() && argv.front() == "train";
   // A run that was planned for another number of ranks says so itself.
   const bool planned = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {

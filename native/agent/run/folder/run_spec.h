@@ -24,6 +24,7 @@ struct NodeSpec {
   int workers = 1;                      ///< that its one process may start, where the run has one process on each node
   std::vector<std::string> tasks = {};  ///< TensorFlow's, of its processes ("ps:2222")
   std::string nvidia = {};              ///< the node's folders of NVIDIA's libraries, separated by colons
+  bool spare = false;                   ///< it waits, to take the place of a lost one; these stand last
   bool has_ranks() const { return slots > 0; }
 };
 
@@ -63,13 +64,15 @@ struct RunSpec {
   std::string interface = "auto";
   int first_port = 0, last_port = 0;  ///< what may be listened on; 0: any
   int min_nodes = 1;                  ///< of those with ranks
+  /// How many nodes with ranks a generation has: all that are no spares.
+  int usual_nodes() const;
   bool spans_hosts() const { return !nodes.empty(); }
   /// Whether ranks run on the machine of the supervisor.
   bool head_has_ranks() const { return nodes.empty() || nodes.front().has_ranks(); }
 
-  /// Of a generation with fewer ranks than were asked for: our trainer then shares the same global
-  /// batch among them.
-  RunSpec with_fewer(const std::vector<NodeSpec>& present) const;
+  /// Of a generation on these nodes, the first ones of which take the ranks. With fewer ranks than
+  /// were asked for our trainer shares the same global batch among them.
+  RunSpec on_nodes(const std::vector<NodeSpec>& present) const;
 
   /// The whole command line of one rank.
   std::vector<std::string> rank_command(const std::string& run_dir) const;

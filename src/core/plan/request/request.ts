@@ -15,7 +15,7 @@ import type { Profile } from '../../contracts/profileSchema.js';
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../../stage/spec.js';
 import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunFile } from '../../contracts/runSchema.js';
-import { hasRanks } from '../../contracts/slots.js';
+import { startsRanks } from '../../contracts/slots.js';
 import type { SlurmWish } from '../../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
@@ -277,7 +277,7 @@ export function typedOf(
     ...(perNode === true ? { per: 'node' as const } : {}),
     ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
     ...(hostsAsked === undefined ? {} : { hosts: hostsAsked }),
-    ...(nodes === undefined || hostsAsked ? {} : { nodes: nodes.filter(hasRanks).length }),
+    ...(nodes === undefined || hostsAsked ? {} : { nodes: nodes.filter(startsRanks).length }),
     ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
     tensorboard,
     ...(code === undefined ? {} : { code: { record: code } }),
@@ -293,7 +293,7 @@ export function typedOf(
 
 /** The slots of a run that has one process on each node. */
 const slotsOf = ({ nodes, workers }: RunFile): number =>
-  nodes?.filter(hasRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
+  nodes?.filter(startsRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
 
 /**
  * What a recorded run computes on; undefined where the record does not say. A training whose record

@@ -219,3 +219,78 @@ describe('placeRanks', () => {
     expect(nodes.map(({ nvidia }) => nvidia)).toEqual([undefined, ['/usr/local/cuda/lib64', '/w/cuda/lib']]);
   });
 });
+
+describe('spare nodes', () => {
+  const hosts = ['a', 'b', 'c', 'd'].map((host) => ({ host }));
+  const four: Profile = { name: 'lab', kind: 'ssh', hosts, spares: 1 };
+  const slots = (...counts: number[]): NodeOffer[] =>
+    counts.map((count, at) => offer({ host: hosts[at]?.host ?? '', slots: count }));
+  const spread = ({ nodes }: Placement): unknown[] =>
+    nodes.map(({ host, slots: count, spare }) =>
+      spare === true ? `${host} spare ${count}` : `${host} ${count}`,
+    );
+
+  it('wait beside those with ranks, with the slots of the smallest node that they may replace', () => {
+    const placed = placeRanks(four, ['train'], slots(4, 2, 3, 4));
+    expect(spread(placed)).toEqual(['a 4', 'b 2', 'c 3', 'd spare 2']);
+    expect(placed.ranks).toBe(9);
+    const two = placeRanks({ ...four, spares: 2 }, ['train'], slots(4, 2, 3, 1));
+    expect(spread(two)).toEqual(['a 4', 'b 2', 'c spare 2', 'd spare 1']);
+    expect(two.threadsPerRank).toBe(2);
+  });
+
+  it('come from the nodes that a number of nodes or ranks leaves', () => {
+    expect(spread(placeRanks(four, ['train'], slots(2, 2, 2, 2), { nodes: 2 }))).toEqual([
+      'a 2',
+      'b 2',
+      'c spare 2',
+    ]);
+    expect(spread(placeRanks(four, ['train'], slots(2, 2, 2, 2), { nodes: 4 }))).toEqual([
+      'a 2',
+      'b 2',
+      'c 2',
+      'd 2',
+    ]);
+    expect(spread(placeRanks(four, ['train'], slots(2, 2, 2, 2), { ranks: 3 }))).toEqual([
+      'a 2',
+      'b 1',
+      'c spare 1',
+    ]);
+  });
+
+  it('are none where all ranks are on the head, whose place nobody takes', () => {
+    expect(spread(placeRanks(four, ['train'], slots(2, 2, 2, 2), { ranks: 2 }))).toEqual(['a 2']);
+    expect(spread(placeRanks(four, ['hostname'], slots(2, 2, 2, 2)))).toEqual(['a 1']);
+  });
+
+  it('wait beside a head without ranks too', () => {
+    const bare = { ...four, hosts: hosts.map((host, at) => (at === 0 ? { ...host, slots: 0 } : host)) };
+    expect(spread(placeRanks(bare, ['train'], slots(0, 2, 2, 2)))).toEqual([
+      'a 0',
+      'b 2',
+      'c 2',
+      'd spare 2',
+    ]);
+  });
+
+  it('take one process of a node, with workers, where each node has one', () => {
+    const { nodes } = placeRanks(four, ['torchrun', 'x.py'], slots(4, 2, 2, 4), { per: 'node' });
+    expect(nodes.at(-1)).toMatchObject({ host: 'd', slots: 1, workers: 2, spare: true });
+  });
+
+  it('hold as many GPUs as they are to have ranks, and are refused where none is free', () => {
+    const pair = { gpus: [gpu(0), gpu(1)] };
+    const offers = hosts.map((host) => offer(host, pair));
+    expect(placeRanks(four, cuda, offers).nodes.at(-1)).toMatchObject({
+      slots: 2,
+      gpus: [0, 1],
+      spare: true,
+    });
+    const taken = hosts.map((host) =>
+      offer(host, host.host === 'd' ? { gpus: [gpu(0, 'process 7')] } : pair),
+    );
+    expect(() => placeRanks(four, cuda, taken)).toThrow(
+      /asks for 1 spare node, and has 0 with a free slot \(d has 0, GPU 0 is taken by process 7\)/,
+    );
+  });
+});

@@ -210,6 +210,27 @@ describe('planRun', () => {
     expect(spec).not.toHaveProperty('cwd');
   });
 
+  it('counts spares among the nodes that it holds, and allows a restart for each', () => {
+    const profile: Profile = {
+      name: 'lab',
+      kind: 'ssh',
+      hosts: [{ host: 'a' }, { host: 'b' }, { host: 'c' }],
+    };
+    const [a, b] = ['a', 'b'].map((host) => ({ host, address: host, slots: 2, gpus: null }));
+    const c = { host: 'c', address: 'c', slots: 2, gpus: null, spare: true as const };
+    const placement = { nodes: [a, b, c], ranks: 4, threadsPerRank: 3 } as Placement;
+    const planned = (more: Partial<Profile>): ReturnType<typeof planRun> => {
+      const request = requestOf({ profile: { ...profile, spares: 1, ...more }, words: train, cwd: '/' });
+      return planRun(request, { placement, choice: undefined, runtime, home: nodePath('/root') });
+    };
+    expect(check(runSpecSchema, planned({})).ok).toBe(true);
+    expect(planned({})).toMatchObject({ minNodes: 2, limits: { maxRestarts: 1 }, nodes: [a, b, c] });
+    expect(planned({ maxRestarts: 0, minNodes: 1 })).toMatchObject({
+      minNodes: 1,
+      limits: { maxRestarts: 0 },
+    });
+  });
+
   it('evaluates beside ranks on GPUs with half of the cores that a rank has', () => {
     const evaluated = [...train, '--eval-data', '/d/validation', '--device', 'cuda'];
     const threadsOf = (cores: number): unknown => plan(evaluated, {}, { cores, gpus: gpus(2) }).evaluator;
