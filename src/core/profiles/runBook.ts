@@ -1,6 +1,6 @@
 // Which profile a run was started on from this machine, so that its id alone is enough to find it
 // again.
-import { mkdir, readFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { systemCode } from '../base/errors.js';
@@ -21,10 +21,15 @@ export class RunBook {
     this.path = join(home, 'runs.jsonl');
   }
 
+  /** Other processes may add at the same time: nobody's line is lost. */
   async add(id: string, profile: string): Promise<void> {
-    const lines = [...(await this.read()).filter((line) => line.id !== id), { id, profile }].slice(-mostRuns);
     await mkdir(this.home, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(this.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 0o600);
+    const before = await this.text();
+    const isWhole = before === '' || before.endsWith('\n');
+    await appendFile(this.path, `${isWhole ? '' : '\n'}${lineOf({ id, profile })}`, { mode: 0o600 });
+    if (linesOf(before).length < 2 * mostRuns) return;
+    const lines = newest(linesOf(await this.text()));
+    await writeFileAtomic(this.path, lines.map(lineOf).join(''), 0o600);
   }
 
   /** Every run that is kept, the newest first. */
@@ -45,22 +50,39 @@ export class RunBook {
     return found.size === 1 ? [...found][0] : undefined;
   }
 
-  /** What cannot be understood is left out: the book only saves typing. */
   private async read(): Promise<KnownRun[]> {
-    let text: string;
+    return newest(linesOf(await this.text()));
+  }
+
+  private async text(): Promise<string> {
     try {
-      text = await readFile(this.path, 'utf8');
+      return await readFile(this.path, 'utf8');
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return [];
+      if (systemCode(error) === 'ENOENT') return '';
       throw error;
     }
-    return text.split('\n').flatMap((line) => {
-      try {
-        const parsed = check(lineSchema, JSON.parse(line));
-        return parsed.ok ? [parsed.data] : [];
-      } catch {
-        return [];
-      }
-    });
   }
+}
+
+/** What cannot be understood is left out: the book only saves typing. */
+const linesOf = (text: string): KnownRun[] =>
+  text.split('\n').flatMap((line) => {
+    try {
+      const parsed = check(lineSchema, JSON.parse(line));
+      return parsed.ok ? [parsed.data] : [];
+    } catch {
+      return [];
+    }
+  });
+
+const lineOf = (run: KnownRun): string => `${JSON.stringify(run)}\n`;
+
+/** Each run once, where it was added last; the oldest first. */
+function newest(lines: readonly KnownRun[]): KnownRun[] {
+  const last = new Map<string, KnownRun>();
+  for (const line of lines) {
+    last.delete(line.id);
+    last.set(line.id, line);
+  }
+  return [...last.values()].slice(-mostRuns);
 }

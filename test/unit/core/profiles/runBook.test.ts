@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RunBook } from '../../../../src/core/profiles/runBook.js';
@@ -27,4 +27,27 @@ it('lives with a file that is not whole', async () => {
   await book.add('c', 'local');
   expect(await book.profileOf('last')).toBe('local');
   expect(await book.profileOf('a')).toBe('lab');
+});
+
+it('keeps the lines of processes that add at the same time', async () => {
+  const home = temporaryFolder();
+  const ids = Array.from({ length: 50 }, (_, at) => `run-${at}`);
+  await Promise.all(ids.map((id) => new RunBook(home).add(id, 'lab')));
+  const kept = (await new RunBook(home).runs()).map(({ id }) => id);
+  expect(kept.sort()).toEqual(ids.sort());
+});
+
+it('has a run once, and the newest 500 runs', async () => {
+  const home = temporaryFolder();
+  const lines = Array.from({ length: 1000 }, (_, at) => `{"id":"r${at}","profile":"lab"}\n`);
+  writeFileSync(join(home, 'runs.jsonl'), lines.join(''));
+  const book = new RunBook(home);
+  await book.add('r999', 'local');
+  const runs = await book.runs();
+  expect(runs).toHaveLength(500);
+  expect(runs.slice(0, 2)).toEqual([
+    { id: 'r999', profile: 'local' },
+    { id: 'r998', profile: 'lab' },
+  ]);
+  expect(readFileSync(join(home, 'runs.jsonl'), 'utf8').split('\n')).toHaveLength(501);
 });
