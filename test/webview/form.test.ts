@@ -135,6 +135,20 @@ test('a folder with nothing in it is not offered to train on', async () => {
   await page.close();
 });
 
+test('where checkpoints are evaluated is asked once there are images for it', async () => {
+  const { page } = await openForm(browser);
+  const where = page.getByLabel('Evaluated on');
+  await page.getByLabel('Epochs').waitFor();
+  expect(await where.count()).toBe(0);
+  await page.getByLabel('Validation images').fill('/data/validation');
+  await where.selectOption('ranks');
+  await expect.poll(() => command(page)).toContain('--eval-data /data/validation --eval-on ranks');
+  await page.getByLabel('Validation images').fill('');
+  await expect.poll(() => command(page)).not.toContain('--eval-on');
+  expect(await where.count()).toBe(0);
+  await page.close();
+});
+
 test('without validation images one button takes what is there, or holds a part out', async () => {
   const { page, extension } = await openForm(browser);
   const missing = page.getByText('Not validated');

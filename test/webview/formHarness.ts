@@ -34,6 +34,8 @@ const flags = offeredFlags(
   --model TEXT=resnet20       mlp (32 px), resnet20 (32 px), resnet50 (224 px)
   --data TEXT                 a folder
   --eval-data TEXT            a folder
+  --eval-on TEXT:{head,ranks}=head
+                              what evaluates
   --epochs INT:0..1000000=10  passes over the data
   --batch-size INT:1..65536=32
                               images per replica and micro-batch
@@ -162,7 +164,7 @@ export class Extension {
       presetProblem: this.presetProblem,
       keepsPresets: true,
       models: modelChoices(flags, this.values.model),
-      options: optionsOf(flags),
+      options: optionsOf(flags, this.values),
       isHere: false,
       connection: 'connected',
       connectionText: '',

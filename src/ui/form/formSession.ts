@@ -270,7 +270,7 @@ export class FormSession implements Disposable {
       presetProblem: this.presets.problem === undefined ? '' : errorWords(this.presets.problem),
       keepsPresets: this.presets.file !== undefined,
       models: modelChoices(flags, form.model),
-      options: optionsOf(flags),
+      options: optionsOf(flags, form),
       isHere: this.isHere,
       connection: connectionOf(session, this.machine),
       connectionText: this.machine ? '' : connectionText(session, this.problem),

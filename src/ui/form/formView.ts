@@ -18,7 +18,7 @@ import { originOf, weightsAt } from '../../core/plan/origin.js';
 import type { NodeOffer } from '../../core/plan/placement.js';
 import { proposedModels } from '../../core/plan/proposal.js';
 import type { RunRequest } from '../../core/plan/request/request.js';
-import { fieldFlags, optionFlags } from '../../core/plan/form/runForm.js';
+import { fieldFlags, optionFlags, optionsBeside } from '../../core/plan/form/runForm.js';
 import type { RunFormValues } from '../../core/plan/form/runFormValues.js';
 import type { FormProblem } from '../../core/plan/form/runFormCheck.js';
 import { suggestions } from '../../core/plan/request/suggest.js';
@@ -42,6 +42,7 @@ const labels: Record<(typeof optionFlags)[number], string> = {
   '--batch-size': 'Batch size',
   '--lr': 'Learning rate',
   '--optimizer': 'Optimizer',
+  '--eval-on': 'Evaluated on',
   '--precision': 'Precision',
 };
 
@@ -74,8 +75,11 @@ export function connectionText(session: ClusterSession | undefined, problem: str
 }
 
 /** The fields of the trainer's flags; without help as long as nobody knows it. */
-export const optionsOf = (flags: readonly TrainerFlag[] | undefined): FormOption[] =>
-  optionFlags.map((flag) => {
+export const optionsOf = (
+  flags: readonly TrainerFlag[] | undefined,
+  values: Pick<RunFormValues, 'evalData'>,
+): FormOption[] =>
+  optionsBeside(values).map((flag) => {
     const known = flags?.find(({ name }) => name === flag);
     const range = known?.choices.length === 0 ? valueWords(known) : '';
     return {

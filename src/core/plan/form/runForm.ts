@@ -15,7 +15,20 @@ import { joinWords, splitWords } from '../request/argv.js';
 export type { RunFormValues };
 
 /** The trainer's flags that matter to most: each has a field of its own. */
-export const optionFlags = ['--epochs', '--batch-size', '--lr', '--optimizer', '--precision'] as const;
+export const optionFlags = [
+  '--epochs',
+  '--batch-size',
+  '--lr',
+  '--optimizer',
+  '--precision',
+  '--eval-on',
+] as const;
+
+/** Those that mean something beside these values. */
+export const optionsBeside = ({
+  evalData,
+}: Pick<RunFormValues, 'evalData'>): (typeof optionFlags)[number][] =>
+  optionFlags.filter((name) => name !== '--eval-on' || evalData.trim() !== '');
 
 /** The trainer's flags that other fields stand for. */
 export const fieldFlags: Readonly<Record<string, keyof RunFormValues>> = {
@@ -69,7 +82,7 @@ export function formWords(values: RunFormValues): string[] {
     ...flag('--model', model),
     ...flag('--data', data),
     ...flag('--eval-data', evalData),
-    ...optionFlags.flatMap((name) => flag(name, options[name] ?? '')),
+    ...optionsBeside(values).flatMap((name) => flag(name, options[name] ?? '')),
     ...flag('--init-weights', weights),
     ...splitWords(values.flags),
     ...(device === 'auto' ? [] : flag('--device', device)),

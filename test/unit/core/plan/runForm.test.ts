@@ -6,7 +6,13 @@ import { errorWords } from '../../../../src/cli/remedies.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { requestOf } from '../../../../src/core/plan/request/request.js';
-import { askedRun, emptyForm, formOf, type RunFormValues } from '../../../../src/core/plan/form/runForm.js';
+import {
+  askedRun,
+  emptyForm,
+  formOf,
+  formWords,
+  type RunFormValues,
+} from '../../../../src/core/plan/form/runForm.js';
 import { checkForm } from '../../../../src/core/plan/form/runFormCheck.js';
 import { offeredFlags } from '../../../../src/core/plan/request/trainerHelp.js';
 import { splitWords } from '../../../../src/core/plan/request/argv.js';
@@ -209,5 +215,8 @@ it('of a run without evaluations leaves out what they are made of and where', ()
   const words = ['train', '--data', '/d', '--eval-data', '/v', '--eval-on', 'ranks', '--keep', '3'];
   const form = formOf({ profile: 'lab', words, evaluator: false });
   expect([form.evalData, form.flags]).toEqual(['', '--keep 3']);
-  expect(formOf({ profile: 'lab', words }).flags).toBe('--eval-on ranks --keep 3');
+  const judged = formOf({ profile: 'lab', words });
+  expect(judged).toMatchObject({ options: { '--eval-on': 'ranks' }, flags: '--keep 3' });
+  expect(formWords(judged)).toContain('--eval-on');
+  expect(formWords({ ...judged, evalData: ' ' })).not.toContain('--eval-on');
 });
