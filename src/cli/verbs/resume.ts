@@ -1,6 +1,8 @@
+import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
 import { hostListOf } from '../../core/plan/request/hostWish.js';
 import { requestOf } from '../../core/plan/request/request.js';
 import { resumedRun } from '../../core/plan/resume.js';
+import { countOf } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
@@ -18,6 +20,12 @@ export const resume: Verb = {
       value: 'A,B',
       help: "every slot of these of a cluster's hosts, in place of the hosts, nodes and ranks of RUN",
     },
+    { name: 'ranks', value: 'N', help: 'so many processes, in place of the ranks of RUN' },
+    {
+      name: 'gpus',
+      value: 'N|LIST',
+      help: 'on each node: any N free GPUs, or these (0,2), in place of those that RUN asked for',
+    },
     ...wishFlags,
     ...exportFlags,
     { name: 'tensorboard', help: 'bring the TensorBoard that the run serves to 127.0.0.1' },
@@ -29,16 +37,18 @@ export const resume: Verb = {
   ],
   details: [
     'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
-    'With --hosts a training keeps its global batch: with fewer ranks each takes more micro-batches of it. What RUN asked for by --gpus holds on each of these hosts.',
+    'With --hosts or --ranks a training keeps its global batch: with fewer ranks each takes more micro-batches of it. What RUN asked for by --gpus holds on each of these hosts, unless --gpus is given.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
   ],
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const profile = context.currentProfile;
-    const hosts = args.value('hosts');
+    const [hosts, ranks, gpus] = [args.value('hosts'), args.value('ranks'), args.value('gpus')];
     const typed = resumedRun(entry, profile, context.cwd, {
       ...wishesOf(args),
       hosts: hosts === undefined ? undefined : hostListOf(hosts, '--hosts'),
+      ranks: ranks === undefined ? undefined : countOf('--ranks', ranks, 2),
+      gpus: gpus === undefined ? undefined : gpuWishOf(gpus, '--gpus').text,
     });
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
     const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });

@@ -17,6 +17,10 @@ import { typedOf, usedDevice, type TypedRun } from './request/request.js';
 interface OtherWishes extends RunWishes {
   /** It goes on with every slot of these, in place of its hosts, nodes and ranks. */
   hosts?: readonly string[] | undefined;
+  /** With so many ranks, on as many nodes as that takes. */
+  ranks?: number | undefined;
+  /** With these GPUs of each node, as `--gpus` has them. */
+  gpus?: string | undefined;
 }
 
 /**
@@ -28,7 +32,7 @@ export function resumedRun(
   entry: RunEntry,
   profile: Profile,
   cwd: string,
-  { hosts: otherHosts, ...other }: OtherWishes = {},
+  { hosts: otherHosts, ranks: otherRanks, gpus: otherGpus, ...other }: OtherWishes = {},
 ): TypedRun {
   const { id, run, dir } = entry;
   const status = statusOf(entry);
@@ -44,10 +48,12 @@ export function resumedRun(
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
   const typed = typedOf(run);
-  const { gpus, logdir, tensorboard, evaluator } = typed;
-  const spread = otherHosts
+  const { logdir, tensorboard, evaluator } = typed;
+  const gpus = otherGpus ?? typed.gpus;
+  const there = otherHosts
     ? onHosts(run, typed, otherHosts)
     : spreadOf(profile, typed, resumedHosts(profile, typed.hosts, entry));
+  const spread = otherRanks === undefined ? there : withRanks(run, there, otherRanks);
   const kept = keptWishes(profile, typed);
   const slurm = { ...kept.slurm, ...other.slurm };
   const wishes = { ...kept, ...other, ...(slurmTexts(slurm).length === 0 ? {} : { slurm }) };
@@ -87,17 +93,27 @@ const spreadOf = (
  * On every slot of other hosts. However many these are, a training keeps its global batch. A
  * program that was one process stays one.
  */
-function onHosts({ program, ranks }: RunFile, { words, per }: Spread, hosts: readonly string[]): Spread {
-  if (program === 'trainer') {
-    const isPlanned = flagValue(words, plannedRanks) !== undefined;
-    return { words: isPlanned ? words : [...words, plannedRanks, String(ranks)], hosts };
-  }
-  const spread = per ?? (ranks > 1 ? 'slot' : undefined);
+function onHosts(run: RunFile, { words, per }: Spread, hosts: readonly string[]): Spread {
+  if (run.program === 'trainer') return { words: plannedWords(run, words), hosts };
+  const spread = per ?? (run.ranks > 1 ? 'slot' : undefined);
   return { words, hosts, ...(spread === undefined ? {} : { per: spread }) };
+}
+
+/** So many, on as many nodes as that takes. */
+function withRanks(run: RunFile, spread: Spread, ranks: number): Spread {
+  const kept = { ...spread, words: plannedWords(run, spread.words), ranks };
+  delete kept.nodes;
+  return kept;
 }
 
 /** For how many ranks the batch of a training is meant. */
 const plannedRanks = '--planned-ranks';
+
+/** Of a training, with the number of ranks that its batch is meant for. */
+const plannedWords = ({ program, ranks }: RunFile, words: readonly string[]): readonly string[] =>
+  program !== 'trainer' || flagValue(words, plannedRanks) !== undefined
+    ? words
+    : [...words, plannedRanks, String(ranks)];
 
 /**
  * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell

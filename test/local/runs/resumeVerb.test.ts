@@ -33,12 +33,12 @@ it('starts a program that failed again, and refuses one that has finished', asyn
   expect(again.stderr).toContain('has finished: nothing is left to do');
 });
 
-it('goes on from the newest checkpoint of a training that was stopped', async () => {
+it('goes on from the newest checkpoint of a training that was stopped, with other ranks too', async () => {
   const dir = join(folder.path, 'training');
   const train = ['train', '--model', 'mlp', '--data', 'synthetic', '--threads', '1', '--steps', '4000'];
   const flags = ['--checkpoint-every', '20'];
   expectExit(
-    await runCli(['run', 'local', '--detach', '--ranks', '1', '--run-dir', dir, '--', ...train, ...flags]),
+    await runCli(['run', 'local', '--detach', '--ranks', '2', '--run-dir', dir, '--', ...train, ...flags]),
     0,
   );
   const metrics = join(dir, 'metrics.jsonl');
@@ -50,11 +50,15 @@ it('goes on from the newest checkpoint of a training that was stopped', async ()
   expectExit(early, 2);
   expect(early.stderr).toContain('there is nothing to resume');
   expectExit(await runCli(['stop', dir]), 0);
-  expectExit(await runCli(['resume', dir, '--detach']), 0);
+  expectExit(await runCli(['resume', dir, '--detach', '--ranks', '1']), 0);
   await until('steps of the second start', () =>
     readLinesSoFar(metrics).some((line) => line.kind === 'step' && line['generation'] === 2),
   );
   expectExit(await runCli(['stop', dir, '--now']), 0);
   const starts = readLines(metrics).filter(({ kind }) => kind === 'start');
   expect(starts.map((line) => line['resumed_from'] !== null)).toEqual([false, true]);
+  expect(starts.map((line) => [line['world'], line['global_batch']])).toEqual([
+    [2, 64],
+    [1, 64],
+  ]);
 });

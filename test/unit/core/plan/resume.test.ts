@@ -130,3 +130,38 @@ describe('on other hosts', () => {
     expect(resumed({ ...program, ranks: 6 }, 'gpu1').words).toEqual(program.argv);
   });
 });
+
+describe('with other ranks or GPUs', () => {
+  const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
+  const nodes = [{ host: 'a', address: 'a', slots: 4, gpus: null }];
+  const entryOf = (more: object): RunEntry => ({
+    id: 'r',
+    dir: nodePath('/r'),
+    run: run({ nodes, ...more }),
+    state: null,
+    interrupted: true,
+  });
+
+  it('a training keeps the batch that its ranks were meant for, on as many nodes as it takes', () => {
+    const typed = resumedRun(entryOf({}), lab, '/', { ranks: 2 });
+    expect(typed).toMatchObject({ ranks: 2 });
+    expect(typed).not.toHaveProperty('nodes');
+    expect(flagValue(typed.words, '--planned-ranks')).toBe('4');
+    const argv = ['train', '--planned-ranks', '8'];
+    expect(flagValue(resumedRun(entryOf({ argv }), lab, '/', { ranks: 2 }).words, '--planned-ranks')).toBe(
+      '8',
+    );
+  });
+
+  it('goes on with these on hosts that are named too', () => {
+    const typed = resumedRun(entryOf({}), lab, '/', { hosts: ['b'], ranks: 3 });
+    expect(typed).toMatchObject({ hosts: ['b'], ranks: 3 });
+    expect(typed.words.filter((word) => word === '--planned-ranks')).toHaveLength(1);
+  });
+
+  it('takes other GPUs than those that it asked for', () => {
+    const program = { program: 'command', argv: ['python3', 'x.py'], gpusAsked: '2' };
+    expect(resumedRun(entryOf(program), lab, '/', { gpus: '0,3' })).toMatchObject({ gpus: '0,3', ranks: 4 });
+    expect(resumedRun(entryOf(program), lab, '/')).toMatchObject({ gpus: '2' });
+  });
+});
