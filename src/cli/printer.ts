@@ -181,7 +181,7 @@ export class TablePrinter implements RunPrinter {
         if (failed(value)) this.note(eventText(value));
         break;
       case 'hang':
-        this.note(`no heartbeat from rank ${value.ranks.join(', ')} since step ${value.last_step ?? '-'}`);
+        this.note(`${eventText(value)} since step ${value.last_step ?? '-'}`);
         break;
       case 'stop_requested':
         this.note(`stop (${value.mode}) requested by ${value.by}`);

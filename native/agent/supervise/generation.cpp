@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
+#include "agent/ranks/rank_text.h"
 #include "agent/system/clock.h"
 #include "agent/system/tail.h"
 #include "common/error.h"
@@ -26,12 +26,6 @@ constexpr double kMostPatience = 60;       // for rank 0 to come to where it wai
 constexpr double kMostSilence = 60;        // of rank 0 while it writes: no bytes move while the disk flushes them
 constexpr double kMostRescueSeconds = 600;  // for its checkpoint, while it beats
 constexpr double kLostSeconds = 1.5;        // a record may still be on its way to the disk
-
-std::string ranks_text(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return (numbers.size() == 1 ? "rank " : "ranks ") + text;
-}
 
 }  // namespace
 
@@ -194,13 +188,9 @@ void Generation::look_at_start_deadline(double now) {
 }
 
 std::string Generation::hosts_text(const std::vector<int>& ranks) const {
-  std::string text;
-  std::set<std::string> said;
-  for (const int rank : ranks) {
-    const std::string host = hosts_.host_of(rank);
-    if (said.insert(host).second) text += (text.empty() ? "" : ", ") + host;
-  }
-  return text;
+  std::vector<std::string> hosts;
+  for (const int rank : ranks) hosts.push_back(hosts_.host_of(rank));
+  return trainyard::hosts_text(hosts);
 }
 
 void Generation::end_because(const std::string& reason) {

@@ -1,4 +1,5 @@
 // What the journal says, as marks on a time axis and as lines of a log.
+import { hostsText, ranksText } from './hosts/rankText.js';
 import type { RunEvent } from '../contracts/runSchema.js';
 import { moneyText } from '../cost/runCost.js';
 
@@ -87,7 +88,7 @@ export function eventText(event: RunEvent, isByHand = false): string {
     case 'node_lost':
       return `${event.host} was lost: ${event.reason}`;
     case 'waiting_for_nodes':
-      return `waiting for ${event.hosts.join(', ')}${waitText(event)}`;
+      return `waiting for ${hostsText(event.hosts)}${waitText(event)}`;
     case 'nodes_replaced':
       return event.hosts.length === 0
         ? `ranks are on ${event.by.join(', ')} too`
@@ -99,7 +100,7 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `no step for ${Math.floor(event.seconds)} s${ranks.length === 0 ? '' : `, waiting for ${ranks.join(', ')}`}`;
     }
     case 'hang':
-      return `no heartbeat from ${event.ranks.length === 1 ? 'rank' : 'ranks'} ${event.ranks.join(', ')}`;
+      return `no heartbeat from ${ranksText(event.ranks)}`;
     case 'stop_requested':
       return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
     case 'checkpoint':
