@@ -10,6 +10,7 @@ import type { RunDetails } from '../core/contracts/agentApi.js';
 import { exitCodeOf } from '../core/model/runExit.js';
 import { resumeCommand } from '../core/plan/resume.js';
 import { mostRankOutputs, outputFiles } from '../core/follow/runOutput.js';
+import { LostNodes } from '../core/follow/lostNodes.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
 import { summarize } from '../core/model/runSummary.js';
 import { boardPlaceOf, bridgeToSocket } from '../core/tunnels/tensorboard.js';
@@ -118,6 +119,16 @@ export async function followRun(
     const now = queue?.kind === 'running' ? queue.kind : (queue?.text ?? '');
     if (queue && now !== stand) printer.queue(queue);
     stand = now;
+  });
+  const { machine, currentProfile, logger } = context;
+  const lost = store.add(
+    new LostNodes({
+      joinAgain: async (_, run, host, signal) => machine.joinAgain?.(currentProfile, run, host, { signal }),
+      logger,
+    }),
+  );
+  follower.onState((details) => {
+    lost.saw(currentProfile.name, details);
   });
   follower.onConnection((change) => {
     context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');

@@ -8,6 +8,7 @@ import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
 import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
 import { flagValue } from '../core/plan/request/flagValue.js';
+import { ReturnedNodes } from '../core/model/returnedNodes.js';
 import type { RunSummary } from '../core/model/runSummary.js';
 import type {
   CheckpointLine,
@@ -119,6 +120,7 @@ function threadsOf({ program, argv, threadsPerRank }: RunFile): number {
 
 export class TablePrinter implements RunPrinter {
   private headed = false;
+  private readonly returned = new ReturnedNodes();
   private readonly reports = new FigureReports((text) => {
     this.note(text);
   });
@@ -176,6 +178,8 @@ export class TablePrinter implements RunPrinter {
 
   event({ value }: FollowedLine<RunEvent>): void {
     if (!value) return;
+    const returned = this.returned.add(value);
+    if (returned !== undefined) this.note(returned);
     switch (value.kind) {
       case 'rank_exited':
         if (failed(value)) this.note(eventText(value));

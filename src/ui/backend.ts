@@ -10,6 +10,7 @@ import type { Logger } from '../core/base/log.js';
 import { RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
+import { LostOnClusters } from '../core/follow/lostOnClusters.js';
 import { RunChanges } from '../core/follow/runChanges.js';
 import { RunFeeds } from '../core/follow/runFeeds.js';
 import { runTerminal, type RunTerminal } from '../core/follow/runTerminal.js';
@@ -38,6 +39,7 @@ export class Backend implements Disposable {
   readonly feeds: RunFeeds;
   readonly boards: TensorBoards;
   readonly comparer: Comparer;
+  private readonly lost: LostOnClusters;
   private notes: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: BackendOptions) {
@@ -51,7 +53,10 @@ export class Backend implements Disposable {
     const client = async (profile: string): Promise<AgentClient> =>
       (await this.machineUnlessLeft(profile)).node.client();
     this.changes = new RunChanges(this.monitor, client, logger);
-    this.feeds = new RunFeeds(client, logger);
+    this.lost = new LostOnClusters(this.clusters, this.monitor, logger);
+    this.feeds = new RunFeeds(client, logger, (profile, details) => {
+      this.lost.saw(profile, details);
+    });
     this.comparer = new Comparer(client);
     const howToOpen = adviceText({ kind: 'openTensorBoard' });
     this.boards = new TensorBoards({ logger, howToOpen, port: () => options.tensorboardPort() });
@@ -106,6 +111,7 @@ export class Backend implements Disposable {
     this.boards.dispose();
     this.feeds.dispose();
     this.changes.dispose();
+    this.lost.dispose();
     this.monitor.dispose();
     this.clusters.dispose();
   }

@@ -1,6 +1,6 @@
 // GPUs of a run on several nodes: all of them are taken or none, and each node holds its own until
 // the run is over. The GPUs are those of a stand-in for NVIDIA's libnvidia-ml.so.1.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { requestOf } from '../../src/core/plan/request/request.js';
 import { until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
-import { startRun, untilOver } from './support/runs.js';
+import { detailsOf, startRun, untilEvent, untilOver } from './support/runs.js';
 
 const standIn = join(import.meta.dirname, '../../build/native/release/tests/agent/nvml');
 const built = existsSync(join(standIn, 'libnvidia-ml.so.1'));
@@ -136,5 +136,35 @@ describe.skipIf(!built)('two nodes of a GPU each (needs node scripts/native/nati
     }
     expect(await holders(one)).toEqual([undefined, undefined]);
     for (const node of [0, 1]) expect(readdirSync(join(dir, `locks-${node}`, 'queue'))).toEqual([]);
+  });
+
+  test('a node that joins again takes its GPU again, but none that somebody else holds', async () => {
+    const [machine, other] = machines;
+    const second = machine?.nodes[1];
+    const elsewhere = await other?.nodes[1]?.node.client();
+    if (!machine || !second || !elsewhere) throw new Error('two machines are needed');
+    const end = join(dir, 'again');
+    const run = await startRun(machine, { ...profile, maxRestarts: 1 }, program(end), { ranks: 2 });
+    const id = run.split('/').at(-1) ?? '';
+    await untilEvent(run, 'rank_started', 30, ({ rank }) => rank === 1);
+    const joins = async (): Promise<void> =>
+      machine.joinAgain(profile, await detailsOf(machine, run), second.name);
+    await expect(joins()).rejects.toThrow(`GPU 0 is taken by run ${id}`); // its `agent join` lives
+
+    const record = join(hosts.homes[1] ?? '', '.trainyard/runs', id, 'nodes', second.name, 'join.state.json');
+    process.kill((JSON.parse(readFileSync(record, 'utf8')) as { pid: number }).pid, 'SIGKILL');
+    await untilEvent(run, 'node_lost', 40);
+    const { gpus } = await elsewhere.request('host.sample');
+    const names = gpus.map(({ index, uuid }) => ({ index, uuid }));
+    const { locks } = await elsewhere.request('gpus.take', { gpus: names });
+    await expect(joins()).rejects.toThrow('GPU 0 is taken by a run that is being started');
+    await elsewhere.request('gpus.give_back', { locks });
+
+    await joins();
+    await untilEvent(run, 'started', 30, ({ generation, world }) => generation === 2 && world === 2);
+    expect(await holders(machine)).toEqual([id, id]);
+    writeFileSync(end, '');
+    expect((await untilOver(machine, run)).state).toMatchObject({ phase: 'finished', generation: 2 });
+    expect(await holders(machine)).toEqual([undefined, undefined]);
   });
 });

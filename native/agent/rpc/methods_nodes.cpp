@@ -45,20 +45,24 @@ Answer joining(const Fields& params, ServeContext&) {
 }
 
 /// Ends an `agent join` of an earlier life of the run, starts one, and waits until the head has let
-/// it in.
+/// it in. `again`: one that lives is left alone, of whatever life of the run, which is an error.
 class JoinJob : public Job {
  public:
-  JoinJob(const RunFolder& folder, std::string host, std::string agent, Json spec, GpuLocks gpus)
+  JoinJob(const RunFolder& folder, std::string host, std::string agent, Json spec, bool again, GpuLocks gpus)
       : folder_(folder),
         host_(std::move(host)),
         agent_(std::move(agent)),
         spec_(std::move(spec)),
+        again_(again),
         gpus_(std::move(gpus)),
         deadline_(monotonic_seconds() + kJoinSeconds) {}
 
   std::optional<Json> step() override {
     const auto record = read_join_record(folder_, host_);
     if (!started_) {
+      if (again_ && record && record->lives) {
+        throw RpcError(RpcCode::bad_state, "`agent join` lives on this node and tries by itself. Leave it alone");
+      }
       if (record && record->lives && !is_same()) {
         signal_process(record->process, SIGTERM);
         return wait("an `agent join` of an earlier run does not end");
@@ -106,6 +110,7 @@ class JoinJob : public Job {
   RunFolder folder_;
   std::string host_, agent_;
   Json spec_;
+  bool again_;
   GpuLocks gpus_;
   double deadline_;
   bool started_ = false;
@@ -147,6 +152,11 @@ Answer join(const Fields& params, ServeContext& context) {
   if (address.empty() || address.size() > kLongestHost) throw FieldError("params.head.address is none");
 
   const std::string dir = expand_path(params.string("workdir")) + "/runs/" + id;
+  const bool again = params.boolean_or("again", false);
+  if (again && !file_exists(RunFolder(dir).node(host, "join.json"))) {
+    throw RpcError(RpcCode::not_found,
+                   "this node has nothing of the run " + id + " in " + dir + ". Start the run anew to use it");
+  }
   make_marked_folder(dir);
   make_private_folders(dir + "/nodes/" + host);
   const Json spec{{"address", address},
@@ -154,7 +164,7 @@ Answer join(const Fields& params, ServeContext& context) {
                   {"key", key},
                   {"paths", {{"agent", agent}, {"trainer", trainer}, {"proxy", proxy}}}};
   GpuLocks gpus = context.gpus.pass_on(params.optional_string("gpuLocks").value_or(""));
-  return std::make_unique<JoinJob>(RunFolder(dir), host, agent, spec, std::move(gpus));
+  return std::make_unique<JoinJob>(RunFolder(dir), host, agent, spec, again, std::move(gpus));
 }
 
 /// Those of this machine. `alone`: only those whose ranks were ended because the head is gone.

@@ -10,7 +10,8 @@
 // 4. wait_for_nodes, below, waits for the node, unless a spare node can take its place at once.
 //    Where minNodes are left, on_nodes goes on without it.
 // 5. The next generation resumes from the newest valid checkpoint.
-// A node that has rebooted does not join again by itself: only a start by a client sends run.join.
+// A node that has rebooted does not join again by itself: a client that follows the run sends
+// run.join.
 #include <algorithm>
 #include <cstdio>
 

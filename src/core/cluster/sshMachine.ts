@@ -5,6 +5,7 @@ import type { Progress } from '../base/progress.js';
 import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
+import type { RunEntry } from '../contracts/agentApi.js';
 import {
   deviceBefore,
   earlierRun,
@@ -46,6 +47,7 @@ import type { NodeSource, StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
 import type { GpuLocks } from './gpus/gpuLocks.js';
 import { placeAndTake } from './gpus/gpuStart.js';
+import { joinAgain } from './joinAgain.js';
 import { joinNodes } from './joinNodes.js';
 import { removeOnNode, trainerOn } from './nodes/nodeProgram.js';
 import { offersOf } from './nodes/offers.js';
@@ -185,6 +187,14 @@ export class SshMachine implements Machine {
   async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const by = `${userInfo().username}@${hostname()}`;
     await (await this.node.client()).request('run.stop', { dir, mode, by });
+  }
+
+  async joinAgain(profile: Profile, run: RunEntry, host: string, progress: Progress = {}): Promise<void> {
+    const node = this.nodes.find(({ name }) => name === host);
+    if (!node) return; // the profile has it no more
+    const { hashes } = await this.readPayload();
+    const withPackages = this.withPackages.bind(this);
+    await joinAgain(run, { profile, head: this.head, node, hashes, withPackages }, progress);
   }
 
   async shell(size: TerminalSize): Promise<SshShell> {

@@ -158,6 +158,7 @@ export interface AgentParams {
     key: string;
     paths: { agent: NodePath; trainer: NodePath; proxy: NodePath };
     gpuLocks?: string;
+    again?: true;
   };
   'run.not_joined': { dir: NodePath; host: string; why: string };
   'leftovers.list': { workdir: NodePath };

@@ -28,6 +28,8 @@ export interface RunFeedOptions {
   dir: NodePath;
   client: () => Promise<AgentClient>;
   logger?: Logger;
+  /** Told of every look at the run. */
+  onLook?: (details: RunDetails) => void;
   /** Seconds since the epoch. */
   now?: () => number;
 }
@@ -122,6 +124,7 @@ export class RunFeed implements Disposable {
       this.changed(() => {
         this.model.details = details;
       });
+      this.options.onLook?.(details);
     });
     follower.onConnection((change) => {
       this.lost = change === 'lost';

@@ -2,6 +2,7 @@
 import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { AgentClient } from '../agent/agentClient.js';
+import type { RunDetails } from '../contracts/agentApi.js';
 import { RunFeed } from './runFeed.js';
 import type { NodePath } from '../base/nodePath.js';
 
@@ -24,6 +25,8 @@ export class RunFeeds implements Disposable {
   constructor(
     private readonly client: (profile: string) => Promise<AgentClient>,
     private readonly logger: Logger = nullLogger,
+    /** Told of every look at a run of that profile. */
+    private readonly onLook?: (profile: string, details: RunDetails) => void,
   ) {}
 
   /** The feed of the run in `dir`, started; let go by `dispose` of the result. */
@@ -65,7 +68,12 @@ export class RunFeeds implements Disposable {
   }
 
   private make(profile: string, dir: NodePath): Entry {
-    const feed = new RunFeed({ dir, client: () => this.client(profile), logger: this.logger });
+    const feed = new RunFeed({
+      dir,
+      client: () => this.client(profile),
+      logger: this.logger,
+      onLook: (details) => this.onLook?.(profile, details),
+    });
     return { feed, users: 0, timer: undefined };
   }
 }

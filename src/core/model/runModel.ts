@@ -12,6 +12,7 @@ import { StepTable } from './series/stepTable.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
+import { ReturnedNodes } from './returnedNodes.js';
 import type { RunEvent } from '../contracts/runSchema.js';
 import { reasonOf, statusOf, type RunStatus } from './runStatus.js';
 import { lostToLast } from './spending.js';
@@ -29,6 +30,7 @@ export class RunModel {
   readonly ranks = new Map<number, RankTable>();
   readonly log = new LogBuffer();
   private journal = new RunJournal();
+  private returned = new ReturnedNodes();
   private current: RunDetails | undefined;
   private discarded = 0;
   private table = new StepTable();
@@ -150,6 +152,7 @@ export class RunModel {
   /** The journal is read again from its start. */
   resetEvents(): void {
     this.journal = new RunJournal();
+    this.returned = new ReturnedNodes();
     this.marks.replace([]);
   }
 
@@ -162,7 +165,8 @@ export class RunModel {
     if (mark) this.marks.push(mark);
     const level = eventLevel(event);
     const shown = isConsequence && level === 'error' ? 'warning' : level;
-    this.log.add('journal', eventText(event, isByHand), shown, event.time);
+    const text = this.returned.add(event) ?? eventText(event, isByHand);
+    this.log.add('journal', text, shown, event.time);
   }
 
   /** Whether somebody began the generation that begins now, and not its supervisor. */

@@ -12,6 +12,7 @@ import { agentErrors, type RunDetails } from '../../core/contracts/agentApi.js';
 import { RunFollower } from '../../core/follow/run.js';
 import { mostRankOutputs, outputFiles } from '../../core/follow/runOutput.js';
 import { eventLevel, eventText } from '../../core/model/marks.js';
+import { ReturnedNodes } from '../../core/model/returnedNodes.js';
 import { exitCodeOf } from '../../core/model/runExit.js';
 import { statusOf } from '../../core/model/runStatus.js';
 import { checkFiles, taskRun, type TaskRun } from '../../core/plan/runTask.js';
@@ -148,6 +149,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
 
   private async follow(profile: string, { dir, before }: StartedRun): Promise<RunDetails> {
     const backend = await this.ui.services.backend();
+    const returned = new ReturnedNodes();
     let ranks = 1;
     const output = outputFiles((rank, text) => {
       this.line(ranks === 1 ? text : `\x1b[36m[${rank}]\x1b[0m ${text}`);
@@ -173,6 +175,8 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     if (this.over) follower.dispose();
     follower.onEvent(({ offset, value }) => {
       if (!value || offset < (before?.files['events.jsonl'] ?? 0) || value.kind === 'finished') return;
+      const back = returned.add(value);
+      if (back !== undefined) this.line(back, 'note');
       const level = eventLevel(value);
       if (level !== 'info') this.line(eventText(value), level);
     });

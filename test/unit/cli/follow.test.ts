@@ -24,7 +24,8 @@ it('the summary tells of the lines that are there now', async () => {
     bytes: nothing,
     note: nothing,
   };
-  const context = { output, node, logger: nullLogger, json: true } as unknown as Context;
+  const here = { machine: {}, currentProfile: { name: 'local' } };
+  const context = { output, node, logger: nullLogger, json: true, ...here } as unknown as Context;
   const options = { dir: nodePath(run.dir), ownsRun: false, tensorboard: false };
   const end = followRun(context, new JsonPrinter(output), options);
   const metrics = (): number => said.filter(({ type }) => type === 'metric').length;

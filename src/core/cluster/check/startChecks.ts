@@ -83,7 +83,11 @@ async function checkBareHead(
   return [{ ...shared, host: first.name }, ...evaluated];
 }
 
-async function checkPrograms(
+/**
+ * The data and, for a training, the trainer of one node. UserError (connection, preflight),
+ * Cancelled.
+ */
+export async function checkPrograms(
   { data, kind, profile }: CheckedRequest,
   runtimes: ReadonlyMap<SshNode, NodeRuntime>,
   { node, channel }: CheckedNode,

@@ -6,9 +6,9 @@ import type { NodePath } from '../../base/nodePath.js';
 import { agentErrors } from '../../contracts/agentApi.js';
 import type { NodeOffer, Placement } from '../../plan/placement.js';
 
-/** A placement, and what the nodes offered when it was chosen. */
+/** The GPUs of each node, and what the nodes offered when these were chosen. */
 interface Chosen {
-  placement: Placement;
+  placement: { nodes: readonly Pick<Placement['nodes'][number], 'host' | 'gpus'>[] };
   offers: readonly NodeOffer[];
 }
 

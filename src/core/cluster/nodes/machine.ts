@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { UserError } from '../../base/errors.js';
 import type { Progress } from '../../base/progress.js';
 import type { Disposable } from '../../base/lifecycle.js';
-import { agentErrors, type RunDetails } from '../../contracts/agentApi.js';
+import { agentErrors, type RunDetails, type RunEntry } from '../../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../../agent/agentClient.js';
 import type { CheckResult } from '../../base/checks.js';
 import type { AgentNode } from '../../agent/agentNode.js';
@@ -121,6 +121,12 @@ export interface Machine extends Disposable {
   /** Removes a folder of `node`, in one step for its readers. UserError (failed). */
   removeFolder(path: NodePath): Promise<void>;
   stop(dir: NodePath, mode: StopMode): Promise<void>;
+  /**
+   * Lets `host`, which the run under way has lost, join it once more, where nothing of the run
+   * lives there any more. Resolves where it joined, or has no need to. Absent where a run has one
+   * node. UserError, AgentError, Cancelled.
+   */
+  joinAgain?(profile: Profile, run: RunEntry, host: string, progress?: Progress): Promise<void>;
   /** A login shell on `node`; absent where that is this machine. */
   shell?(size: TerminalSize): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { nullLogger } from '../../../../src/core/base/log.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
 import { RunFeed } from '../../../../src/core/follow/runFeed.js';
@@ -139,4 +140,19 @@ it('RunFeeds shares one feed among all who look at a run', () => {
   first.dispose();
   second.dispose();
   expect(feeds.use('local', nodePath(run.dir)).feed).toBe(first.feed); // kept for a moment
+});
+
+it('RunFeeds tells of each look at a run, and of which profile it is', async () => {
+  const run = new FakeRun();
+  const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+  const looks: string[] = [];
+  const feeds = new RunFeeds(
+    () => node.client(),
+    nullLogger,
+    (profile, { dir, state }) => looks.push(`${profile} ${dir} ${state?.phase}`),
+  );
+  open.push(feeds, node);
+  feeds.use('lab', nodePath(run.dir));
+  await expect.poll(() => looks.length, { timeout: 4000 }).toBeGreaterThan(1);
+  expect(new Set(looks)).toEqual(new Set([`lab ${run.dir} running`]));
 });

@@ -97,7 +97,8 @@ class Readers {
       bytes: () => undefined,
       note: () => undefined,
     };
-    const context = { output, node, machine, logger: nullLogger, json: true } as unknown as Context;
+    const own = { node, machine, currentProfile: session.profile, logger: nullLogger };
+    const context = { output, json: true, ...own } as unknown as Context;
     const options = { dir, ownsRun: false, tensorboard: false };
     this.terminal = followRun(context, new JsonPrinter(output), options);
   }
