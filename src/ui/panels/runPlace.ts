@@ -1,12 +1,13 @@
 // Where a run computes, in words.
 import type { RunDetails } from '../../core/contracts/agentApi.js';
 import { startsRanks } from '../../core/contracts/slots.js';
+import { hostsText } from '../../core/model/hosts/rankText.js';
 import { isOver, statusOf } from '../../core/model/runStatus.js';
 import { plural } from '../figureText.js';
 
 /**
  * `this machine`, the name of the one host, or `3 nodes`: where its ranks are now, else where they
- * are to be. With the spare nodes that are left.
+ * are to be. With its nodes that are spare or lost.
  */
 export function placeOf(details: RunDetails | undefined): string {
   if (details?.elsewhere) return details.elsewhere;
@@ -17,14 +18,18 @@ export function placeOf(details: RunDetails | undefined): string {
   const hosts = new Set(planned.length === 1 || ranks.length === 0 ? planned : ranks);
   const [first = details.state?.supervisor.host ?? 'one node'] = hosts;
   const place = hosts.size > 1 ? plural(hosts.size, 'node') : first;
-  const spares = sparesLeft(details);
-  return spares === 0 ? place : `${place}, ${plural(spares, 'spare')}`;
+  return [place, ...besideRanks(details)].join(', ');
 }
 
-/** While the run is under way, those that have joined and hold no rank. */
-function sparesLeft(details: RunDetails): number {
+/** `1 spare`, and `gpu2 lost`: nodes of the run without ranks, while it is under way. */
+function besideRanks(details: RunDetails): string[] {
   const { run, state } = details;
-  const planned = run?.nodes?.filter(({ spare }) => spare === true).length ?? 0;
-  if (planned === 0 || !state?.nodes || isOver(statusOf(details))) return planned;
-  return state.nodes.filter(({ spare }) => spare === true).length;
+  const isUnderWay = state?.nodes !== undefined && !isOver(statusOf(details));
+  const nodes = isUnderWay ? (state.nodes ?? []) : (run?.nodes ?? []);
+  const spares = nodes.filter(({ spare }) => spare === true).length;
+  const lost = nodes.filter((node) => 'state' in node && node.state === 'lost').map(({ host }) => host);
+  return [
+    ...(spares === 0 ? [] : [plural(spares, 'spare')]),
+    ...(lost.length === 0 ? [] : [`${hostsText(lost)} lost`]),
+  ];
 }
