@@ -78,6 +78,7 @@ export class RunJournal {
       case 'created':
       case 'rank_started':
       case 'node_joined':
+      case 'nodes_replaced':
       case 'stop_requested':
       case 'checkpoint_passed_over': // no trouble, or one that the log shows
       case 'evaluator_started':
