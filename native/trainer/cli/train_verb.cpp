@@ -78,6 +78,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
       ->transform(image_size_range())
       ->capture_default_str();
   command
+      .add_option("--eval-image-size", o.eval_image_size,
+                  "pixels a side of the images on which checkpoints are evaluated and used (0: as --image-size)")
+      ->transform(image_size_range())
+      ->capture_default_str();
+  command
       .add_option("--retry-seconds", o.retry_seconds,
                   "for how long an image is read again while its disk or server fails (EIO, ESTALE, …); 0: not at all")
       ->transform(number(0, 86'400))

@@ -246,6 +246,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"class_names", plan.class_names},
           {"label_offset", options.label_offset.value_or(0)},
           {"image_size", plan.image_size},
+          {"eval_image_size", plan.eval_image_size},
           {"dataset_images", plan.images},
           {"shuffle_buffer", options.shuffle_buffer},
           {"augment", options.augment},
