@@ -55,6 +55,12 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
   add_augment_flags(command, {o.augment, o.random_erasing, o.mixing});
+  command
+      .add_option("--repeated-augmentation", o.repeated_augmentation,
+                  "an epoch has each of its images this many times, each augmented anew and on another replica "
+                  "(1: once; torchvision's newer recipes: 4)")
+      ->transform(whole_number(1, 1024))
+      ->capture_default_str();
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();

@@ -41,6 +41,7 @@ export const checkpointStateSchema = z.object({
   eval_image_size: z.optional(count),
   dataset_images: count,
   shuffle_buffer: z.optional(count),
+  repeated_augmentation: z.optional(count),
   augment: z.string(),
   optimizer: z.string(),
   strategy: z.optional(z.string()),

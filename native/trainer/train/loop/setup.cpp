@@ -59,6 +59,7 @@ LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan,
   loader.augment = augment_of(options.augment);
   loader.random_erasing = options.random_erasing;
   loader.mixing = options.mixing;
+  loader.repeats = options.repeated_augmentation;
   loader.shuffle_buffer = static_cast<size_t>(options.shuffle_buffer);
   loader.cache = options.cache == "ram";
   loader.make_device_jpeg = jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(workers.local_rank()));
