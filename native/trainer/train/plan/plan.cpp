@@ -79,7 +79,7 @@ double base_lr(const TrainOptions& options) {
   for (const OptimizerInfo& known : known_optimizers()) {
     if (known.kind == options.optimizer.kind) return known.lr;
   }
-  throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars or adam");
+  throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars, adam or adamw");
 }
 
 [[noreturn]] void refuse_to_begin_anew(const TrainOptions& options, const std::vector<CheckpointInfo>& damaged) {
