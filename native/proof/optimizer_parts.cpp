@@ -30,7 +30,7 @@ std::vector<float> copy(std::span<const float> values) { return {values.begin(),
 
 bool optimizers(const std::string& device) {
   bool all = true;
-  for (const char* kind : {"sgd", "lars", "adam"}) {
+  for (const char* kind : {"sgd", "lars", "adam", "adamw"}) {
     const OptimizerOptions options{.kind = kind};
     Training tested({.model = "resnet20"}, open(device));
     Training want({.model = "resnet20"}, reference());

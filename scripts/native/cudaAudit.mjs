@@ -57,6 +57,7 @@ const table = [
   [/GlobalAverageGradientWide/,                        1, 1, 1,  0, 8,  16,   0],
   [/UpdateWideINS0_7SgdRule/,                          1, 3, 2, 12, 6,  10,   0],
   [/UpdateWideINS0_8AdamRule/,                         1, 4, 3, 16, 5,  24,   0],
+  [/UpdateWideINS0_9AdamwRule/,                        1, 4, 3, 16, 5,  24,   0],
   [/PartSquares/,                                      4, 4, 0,  0, 4,   2,   2],
 ];
 
@@ -80,7 +81,7 @@ function readable(name) {
   const kernel = /\d((?:Norm|MaxPool|GlobalAverage|Update|Part)[A-Za-z]+?)(?:I|E)/.exec(name)?.[1] ?? name;
   const type = /8BFloat16/.test(name) ? 'bf16' : /7Float16/.test(name) ? 'fp16' : 'fp32';
   const flags = [...name.matchAll(/L(?:b|i|NS0_\d+\w+?E)(\d+)E/g)].map(([, flag]) => flag);
-  const rule = /(Sgd|Adam|Lars)Rule/.exec(name)?.[1];
+  const rule = /(Sgd|Adamw?|Lars)Rule/.exec(name)?.[1];
   return `${kernel}<${[type, ...(rule ? [rule] : []), ...flags].join(', ')}>`;
 }
 

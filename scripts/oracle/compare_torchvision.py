@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--tolerance", type=float, default=1e-4)
     arguments = parser.parse_args()
     state = json.loads((arguments.checkpoint / "state.json").read_text())
-    size = state["image_size"]
+    size = state.get("eval_image_size", state["image_size"])
     model = build(state["model"], size, state["classes"]).eval()
     model.load_state_dict(load_file(arguments.checkpoint / "model.safetensors"), strict=True)
     with tempfile.TemporaryDirectory() as folder:

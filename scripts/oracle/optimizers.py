@@ -40,6 +40,8 @@ def make(kind, parameters, lr, weight_decay, decay_all=False, foreach=None, **mo
         return torch.optim.SGD(groups, lr=lr, momentum=0.9, foreach=foreach, **more)
     if kind == "adam":
         return torch.optim.Adam(groups, lr=lr, foreach=foreach, **more)
+    if kind == "adamw":
+        return torch.optim.AdamW(groups, lr=lr, foreach=foreach, **more)
     groups[1]["adapt"] = False
     return Lars(groups, lr=lr, **more)
 
@@ -52,6 +54,8 @@ RUNS = [
     ("lars_trusting", "lars", 0.5, 5e-3, True, {"trust": 0.02}),
     ("adam", "adam", 0.001, 1e-4, False, {}),
     ("adam_others", "adam", 0.02, 5e-3, True, {"betas": (0.8, 0.95), "eps": 1e-3}),
+    ("adamw", "adamw", 0.001, 0.05, False, {}),
+    ("adamw_others", "adamw", 0.02, 0.5, True, {"betas": (0.8, 0.95), "eps": 1e-3}),
 ]
 TENSORS = {"conv1.weight": (6, 4, 3, 3), "bn1.weight": (6,), "bn1.bias": (6,), "fc.weight": (5, 24), "fc.bias": (5,)}
 STEPS = 5

@@ -24,7 +24,7 @@ Trainee trainee(const OptimizerOptions& optimizer, bool on_device) {
 }
 
 class DeviceTraining : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Optimizers, DeviceTraining, testing::Values("sgd", "lars", "adam"),
+INSTANTIATE_TEST_SUITE_P(Optimizers, DeviceTraining, testing::Values("sgd", "lars", "adam", "adamw"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(DeviceTraining, IsTheHosts) {

@@ -26,7 +26,7 @@ std::vector<ParameterRange> tensors(const OptimizerOptions& options) {
 
 class DeviceUpdate : public testing::TestWithParam<std::tuple<const char*, bool>> {};
 INSTANTIATE_TEST_SUITE_P(Optimizers, DeviceUpdate,
-                         testing::Combine(testing::Values("sgd", "lars", "adam"), testing::Bool()),
+                         testing::Combine(testing::Values("sgd", "lars", "adam", "adamw"), testing::Bool()),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) +
                                   (std::get<1>(info.param) ? "_decays_all" : "_decays_weights");

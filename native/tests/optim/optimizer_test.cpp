@@ -36,7 +36,7 @@ class EveryOptimizer : public testing::TestWithParam<std::string> {
  protected:
   ~EveryOptimizer() override { set_threads(1); }
 };
-INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, testing::Values("sgd", "lars", "adam"),
+INSTANTIATE_TEST_SUITE_P(Optimizers, EveryOptimizer, testing::Values("sgd", "lars", "adam", "adamw"),
                          [](const auto& info) { return info.param; });
 
 TEST_P(EveryOptimizer, GivesTheSameBitsOnAnyNumberOfThreads) {
@@ -94,7 +94,7 @@ TEST(Optimizers, RefuseAnUnknownKind) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Exit::usage);
-    EXPECT_NE(std::string(error.what()).find("sgd, lars, adam"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("sgd, lars, adam, adamw"), std::string::npos);
   }
 }
 

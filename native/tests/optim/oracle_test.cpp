@@ -62,6 +62,15 @@ std::vector<Replay> replays() {
             .decay_norm_and_bias = true,
             .beta1 = 0.8,
             .beta2 = 0.95,
+            .epsilon = 1e-3}},
+          {"adamw", 0.001, {.kind = "adamw", .weight_decay = 0.05}},
+          {"adamw_others",
+           0.02,
+           {.kind = "adamw",
+            .weight_decay = 0.5,
+            .decay_norm_and_bias = true,
+            .beta1 = 0.8,
+            .beta2 = 0.95,
             .epsilon = 1e-3}}};
 }
 

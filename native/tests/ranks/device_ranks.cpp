@@ -364,7 +364,7 @@ int run(const std::string& scenario) {
                                                          {"late", late},
                                                          {"leaves", leaves}};
   for (const char* model : {"mlp", "resnet20"}) {
-    for (const char* kind : {"sgd", "lars", "adam"}) {
+    for (const char* kind : {"sgd", "lars", "adam", "adamw"}) {
       scenarios[std::string(model) + "-" + kind] = [model, kind] { same(model, kind); };
     }
   }

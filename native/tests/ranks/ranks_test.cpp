@@ -29,7 +29,7 @@ TEST_P(DeviceRanks, TellRankZeroOfTheirSteps) { run("figures", GetParam()); }
 TEST_P(DeviceRanks, TrainAsByMpi) { run("resnet20-adam", GetParam()); }
 
 TEST(DeviceRanksOfTwo, TrainByOtherOptimizers) {
-  for (const char* scenario : {"resnet20-sgd", "resnet20-lars"}) run(scenario, 2);
+  for (const char* scenario : {"resnet20-sgd", "resnet20-lars", "resnet20-adamw"}) run(scenario, 2);
 }
 TEST(DeviceRanksOfTwo, AddUpMicroBatchesFirst) { run("micro", 2); }
 TEST(DeviceRanksOfThree, SendHalfTheBytesAsBf16) { run("narrow", 3); }

@@ -170,6 +170,12 @@ TEST(Plans, RefuseWhatMakesNoSenseByItsFlag) {
       {"--label-smoothing", [](TrainOptions& o) { o.label_smoothing = 1; }},
       {"--mixup", [](TrainOptions& o) { o.mixing.mixup = 101; }},
       {"--cutmix", [](TrainOptions& o) { o.mixing.cutmix = -1; }},
+      {"--repeated-augmentation", [](TrainOptions& o) { o.repeated_augmentation = 0; }},
+      {"--augment none",
+       [](TrainOptions& o) {
+         o.repeated_augmentation = 2;
+         o.augment = "none";
+       }},
       {"--beta1", [](TrainOptions& o) { o.optimizer.beta1 = 1; }},
       {"--beta2", [](TrainOptions& o) { o.optimizer.beta2 = -0.1; }},
       {"--epsilon", [](TrainOptions& o) { o.optimizer.epsilon = 0; }},

@@ -55,6 +55,12 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 
 void add_data_flags(CLI::App& command, TrainOptions& o) {
   add_augment_flags(command, {o.augment, o.random_erasing, o.mixing});
+  command
+      .add_option("--repeated-augmentation", o.repeated_augmentation,
+                  "an epoch has each of its images this many times, each augmented anew and on another replica "
+                  "(1: once; torchvision's newer recipes: 4)")
+      ->transform(whole_number(1, 1024))
+      ->capture_default_str();
   command.add_option("--cache", o.cache, "keep decoded images in memory: none or ram")
       ->check(CLI::IsMember({"none", "ram"}))
       ->capture_default_str();
@@ -75,6 +81,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
       ->transform(whole_number(0, most_steps))
       ->capture_default_str();
   command.add_option("--image-size", o.image_size, "pixels a side (0: the model's own)")
+      ->transform(image_size_range())
+      ->capture_default_str();
+  command
+      .add_option("--eval-image-size", o.eval_image_size,
+                  "pixels a side of the images on which checkpoints are evaluated and used (0: as --image-size)")
       ->transform(image_size_range())
       ->capture_default_str();
   command

@@ -137,7 +137,7 @@ void ThreadedLoader::decode(Reader& reader, Slot& slot, int begin, int end) {
     const auto most = static_cast<size_t>(std::max<int64_t>(options_.max_bad_images, 0)) + 1;
     for (size_t tries = 0; tries < std::min(slot.part.permutation->size(), most) && !filled; ++tries) {
       const size_t index = slot.part.index(i, tries);
-      auto message = reader.read(index, slot.part.epoch, slot.batch.images.data() + at * pixels);
+      auto message = reader.read(index, slot.part.view(i), slot.batch.images.data() + at * pixels);
       if (message) {
         unreadable.push_back({index, std::move(*message)});
         continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,7 @@ void mix_by_buffer(std::vector<uint32_t>& order, size_t room, Random& random) {
 }
 
 void check(size_t size, const LoaderOptions& options) {
+  if (options.repeats > 1 && !options.shuffle) throw std::logic_error("images in order are not repeated");
   if (options.batch < 1) throw Error(Exit::usage, "the batch size is below 1. Set --batch-size to 1 or more");
   if (options.image_size < 1) throw Error(Exit::usage, "the image size is below 1. Set --image-size to 1 or more");
   if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
@@ -67,7 +69,8 @@ Order::Order(size_t size, const LoaderOptions& options)
       shuffle_(options.shuffle),
       batch_(static_cast<size_t>(std::max(options.batch, 1))),
       rank_(static_cast<size_t>(options.rank)),
-      world_(static_cast<size_t>(options.world)) {
+      world_(static_cast<size_t>(options.world)),
+      repeats_(static_cast<size_t>(std::max(options.repeats, 1))) {
   check(size, options);
   const size_t global = batch_ * world_;
   steps_per_epoch_ = static_cast<int64_t>(shuffle_ ? size_ / global : (size_ + global - 1) / global);
@@ -91,9 +94,16 @@ Part Order::part(int64_t step) {
   if (epoch != epoch_ && (shuffle_ || !permutation_)) permutation_ = permute(epoch);
   epoch_ = epoch;
   const auto in_epoch = static_cast<size_t>(step % steps_per_epoch_);
-  const size_t begin = std::min((in_epoch * world_ + rank_) * batch_, size_);
-  return {epoch, permutation_, begin, static_cast<int>(std::min(batch_, size_ - begin)),
-          static_cast<int64_t>(in_epoch)};
+  Part part{.epoch = epoch, .permutation = permutation_, .place = static_cast<int64_t>(in_epoch), .repeats = repeats_};
+  if (repeats_ > 1) {
+    part.begin = in_epoch * world_ * batch_ + rank_;
+    part.stride = world_;
+    part.count = static_cast<int>(batch_);
+  } else {
+    part.begin = std::min((in_epoch * world_ + rank_) * batch_, size_);
+    part.count = static_cast<int>(std::min(batch_, size_ - part.begin));
+  }
+  return part;
 }
 
 }  // namespace trainyard

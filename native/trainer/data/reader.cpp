@@ -47,52 +47,52 @@ std::unique_ptr<DeviceJpeg> ReaderState::make_device_jpeg() const {
   return make_device_jpeg_ ? make_device_jpeg_() : nullptr;
 }
 
-View Reader::view_of(size_t index, int64_t epoch, int width, int height) const {
-  Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kViewTag});
+View Reader::view_of(size_t index, int64_t number, int width, int height) const {
+  Random random({state_.seed(), static_cast<uint64_t>(number), index, kViewTag});
   return plan_view(state_.augment(), state_.image_size(), width, height, random);
 }
 
-const Image& Reader::decode(std::string_view file, size_t index, int64_t epoch) {
-  const auto part = [&](int width, int height) { return looked_at(view_of(index, epoch, width, height)); };
+const Image& Reader::decode(std::string_view file, size_t index, int64_t number) {
+  const auto part = [&](int width, int height) { return looked_at(view_of(index, number, width, height)); };
   decoder_.decode(file, state_.shorter_side(), whole_ ? JpegDecoder::Part{} : JpegDecoder::Part{part}, image_);
   return image_;
 }
 
-bool Reader::read_on_device(std::string_view file, size_t index, int64_t epoch, uint8_t* out) {
+bool Reader::read_on_device(std::string_view file, size_t index, int64_t number, uint8_t* out) {
   if (!device_) return false;
   const auto size = plain_jpeg(file);
   if (!size) return false;
-  return device_->read(file, size->width, size->height, view_of(index, epoch, size->width, size->height), out);
+  return device_->read(file, size->width, size->height, view_of(index, number, size->width, size->height), out);
 }
 
-void Reader::read_view(size_t index, int64_t epoch, uint8_t* out) {
+void Reader::read_view(size_t index, int64_t number, uint8_t* out) {
   ImageCache* cache = state_.cache();
   const Image* image = cache != nullptr ? cache->find(index) : nullptr;
   if (image == nullptr) {
     const std::string file = state_.encoded(index);
-    if (read_on_device(file, index, epoch, out)) return;
-    image = &decode(file, index, epoch);
+    if (read_on_device(file, index, number, out)) return;
+    image = &decode(file, index, number);
     if (cache != nullptr) cache->keep(index, *image);
   }
-  const View view = view_of(index, epoch, image->full_width(), image->full_height());
+  const View view = view_of(index, number, image->full_width(), image->full_height());
   if (state_.as_torchvision()) return pil_resizer_.resize(*image, view, out);
   resizer_.resize(*image, view, out);
 }
 
-void Reader::change_pixels(size_t index, int64_t epoch, uint8_t* out) {
+void Reader::change_pixels(size_t index, int64_t number, uint8_t* out) {
   const int size = state_.image_size();
-  Random random({state_.seed(), static_cast<uint64_t>(epoch), index, kPixelTag});
+  Random random({state_.seed(), static_cast<uint64_t>(number), index, kPixelTag});
   if (state_.augment() == Augment::trivial) changer_.apply(draw_pixel_change(random), size, out);
   if (state_.random_erasing() > 0) erase_randomly(state_.random_erasing(), size, random, out);
 }
 
-std::optional<std::string> Reader::read(size_t index, int64_t epoch, uint8_t* out) {
+std::optional<std::string> Reader::read(size_t index, int64_t number, uint8_t* out) {
   if (state_.dataset().pixels(index, state_.image_size(), out)) return std::nullopt;
   if (auto known = state_.failure(index)) return known;
   std::string message;
   try {
-    read_view(index, epoch, out);
-    change_pixels(index, epoch, out);
+    read_view(index, number, out);
+    change_pixels(index, number, out);
     return std::nullopt;
   } catch (const BadImage& error) {
     message = error.what();

@@ -68,21 +68,21 @@ class Reader {
   explicit Reader(ReaderState& state, bool whole = false)
       : state_(state), whole_(whole || state.cache() != nullptr), device_(state.make_device_jpeg()) {}
 
-  /// Fills out [image_size, image_size, 3] with the view of image `index` that belongs to `epoch`.
+  /// Fills out [image_size, image_size, 3] with view `number` of image `index` (Part::view).
   /// Returns why the image is unreadable (damaged, of another format, no longer there), or nothing
   /// when all went well. Throws Error where the disk or its server fails for longer than
   /// LoaderOptions::retry_seconds.
-  std::optional<std::string> read(size_t index, int64_t epoch, uint8_t* out);
+  std::optional<std::string> read(size_t index, int64_t number, uint8_t* out);
 
  private:
-  View view_of(size_t index, int64_t epoch, int width, int height) const;
+  View view_of(size_t index, int64_t number, int width, int height) const;
   /// Without a cache only what the view looks at need be there.
-  const Image& decode(std::string_view file, size_t index, int64_t epoch);
+  const Image& decode(std::string_view file, size_t index, int64_t number);
   /// Whether the device takes this file.
-  bool read_on_device(std::string_view file, size_t index, int64_t epoch, uint8_t* out);
-  void read_view(size_t index, int64_t epoch, uint8_t* out);
+  bool read_on_device(std::string_view file, size_t index, int64_t number, uint8_t* out);
+  void read_view(size_t index, int64_t number, uint8_t* out);
   /// What comes after crop and flip.
-  void change_pixels(size_t index, int64_t epoch, uint8_t* out);
+  void change_pixels(size_t index, int64_t number, uint8_t* out);
 
   ReaderState& state_;
   bool whole_;

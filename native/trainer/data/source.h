@@ -89,7 +89,10 @@ struct LoaderOptions {
   int rank = 0;
   int world = 1;
   uint64_t seed = 1;
-  bool shuffle = true;        ///< false: in order, the last batch may be short (evaluation)
+  bool shuffle = true;  ///< false: in order, the last batch may be short (evaluation)
+  /// How often an epoch has each of its images, when shuffling, one time after the other; above 1
+  /// they go to the ranks in turn. 1: once.
+  int repeats = 1;
   size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   /// Of encoded images; synthetic ones are drawn as they are.
   Augment augment = Augment::standard;
@@ -133,14 +136,15 @@ struct Batch {
 
 /// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an
 /// epoch is images [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes
-/// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. Augmentation is drawn
-/// from (seed, epoch, index), and how a batch is mixed from (seed, epoch, place in the epoch,
-/// rank): images of a rank's part with one another. A rest smaller than a global batch is left out
-/// of the epoch when shuffling. An unreadable image is replaced by the next readable one of the
-/// same permutation, the same on every rank count: going on at the permutation's beginning after
-/// its end, with the stand-in's own label, index and augmentation, when shuffling or not. Each rank
-/// counts the unreadable images it met. Without shuffling, the last parts of a global batch may be
-/// short or empty.
+/// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. With `repeats`
+/// above 1 each image of the permutation stands there so often in succession, of a global batch rank
+/// r takes images r, r + world, …, and an epoch is as long as without: the last images of the
+/// permutation are left out. Augmentation is drawn from (seed, epoch, index, repeat), and how a batch is mixed from
+/// (seed, epoch, place in the epoch, rank): images of a rank's part with one another. A rest smaller than a global
+/// batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of the same
+/// permutation, the same on every rank count: going on at the permutation's beginning after its end, with the
+/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the unreadable images it met.
+/// Without shuffling, the last parts of a global batch may be short or empty.
 class Loader {
  public:
   virtual ~Loader() = default;

@@ -159,8 +159,9 @@ std::unique_ptr<Network> make_network(const NetworkOptions& options);
 
 struct ModelInfo {
   std::string name;
-  int image_size;  ///< what it is meant for
-  int least_size;  ///< of an image's side: a pixel must be left behind the last stride
+  int image_size;        ///< what it is meant for
+  int least_size;        ///< of an image's side: a pixel must be left behind the last stride
+  bool any_size = true;  ///< the same weights take images of any size from there on
 };
 /// The models make_network knows.
 std::span<const ModelInfo> known_models();

@@ -38,7 +38,7 @@ const std::array<Known, 9>& models() {
                                           {{"resnet152", 224, 32}, resnet<Block::bottleneck, 3, 8, 36, 3>},
                                           // Its auxiliary head takes 17 x 17 pixels.
                                           {{"inception_v3", 299, 299}, build_inception_v3},
-                                          {{"mlp", 32, 1}, build_mlp}}};
+                                          {{"mlp", 32, 1, false}, build_mlp}}};
   return list;
 }
 

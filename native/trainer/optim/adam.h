@@ -1,11 +1,12 @@
-// Adam: moments of the gradient and of its square, corrected for starting at zero. Formulas:
-// adam_math.h.
+// Adam, and AdamW, which decays weights beside it: moments of the gradient and of its square,
+// corrected for starting at zero. Formulas: adam_math.h.
 #pragma once
 #include "trainer/base/zeroed_floats.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
+/// Where options.kind is adamw, that one.
 class Adam final : public Optimizer {
  public:
   Adam(const OptimizerOptions& options, std::vector<ParameterRange> ranges, size_t arena_size);
@@ -14,6 +15,9 @@ class Adam final : public Optimizer {
   std::vector<OptimizerState> state() override { return {{".exp_avg", mean_.span()}, {".exp_avg_sq", square_.span()}}; }
 
  private:
+  template <class Rule>
+  void update(std::span<float> weights, std::span<const float> gradients, const Rule& rule);
+
   std::vector<ParameterRange> ranges_;
   OptimizerOptions options_;
   ZeroedFloats mean_;

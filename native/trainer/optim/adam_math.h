@@ -1,4 +1,4 @@
-// Adam of one weight.
+// Adam and AdamW of one weight.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -42,6 +42,15 @@ TRAINYARD_HOST_DEVICE inline void adam_update(float& w, float& m, float& v, floa
   m = step.beta1 * m + step.rest1 * slope;
   v = step.beta2 * v + step.rest2 * slope * slope;
   w -= step.rate * (m / (sqrtf(v) / step.root_correction + step.epsilon));
+}
+
+/// Loshchilov and Hutter 2019 (arXiv:1711.05101), algorithm 2, as PyTorch defines it: weight decay
+/// shrinks the weight beside Adam's step, and the moments do not see it.
+///   w = w - lr * weight_decay * w;  then adam_update() without weight decay
+TRAINYARD_HOST_DEVICE inline void adamw_update(float& w, float& m, float& v, float g, float weight_decay, float lr,
+                                               const AdamStep& step) {
+  w -= lr * weight_decay * w;
+  adam_update(w, m, v, g, 0.0F, step);
 }
 
 }  // namespace trainyard

@@ -28,9 +28,9 @@ struct OptimizerOptions {
   bool decay_norm_and_bias = false;  ///< weight decay also on batch norm and biases, as plain PyTorch
   double momentum = 0.9;             ///< sgd, lars
   double trust = 0.001;              ///< lars: its trust coefficient
-  double beta1 = 0.9;                ///< adam
-  double beta2 = 0.999;              ///< adam
-  double epsilon = 1e-8;             ///< adam
+  double beta1 = 0.9;                ///< adam, adamw
+  double beta2 = 0.999;              ///< adam, adamw
+  double epsilon = 1e-8;             ///< adam, adamw
 };
 
 /// Something remembered of each weight: a whole arena, laid out as the weights.
@@ -56,6 +56,9 @@ void fill_decay(const OptimizerOptions& options, std::vector<ParameterRange>& ra
 /// `decay` is filled in here. Throws Error(Exit::usage) for an unknown kind.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, std::vector<ParameterRange> ranges,
                                           size_t arena_size);
+
+/// adam or adamw, which differ in weight decay alone.
+bool is_adam(const std::string& kind);
 
 struct OptimizerInfo {
   std::string kind;

@@ -70,7 +70,7 @@ describe('micro-batches', () => {
   });
 });
 
-describe.each(['lars', 'adam'])('%s', (optimizer) => {
+describe.each(['lars', 'adam', 'adamw'])('%s', (optimizer) => {
   const steps = 80;
   const args = (name: string): string[] =>
     training(
@@ -112,15 +112,15 @@ describe.each(['lars', 'adam'])('%s', (optimizer) => {
 
 describe('usage', () => {
   it.each([
-    ['--beta1', ['--beta1', '0.8'], '--optimizer adam'],
-    ['--epsilon', ['--optimizer', 'lars', '--epsilon', '1e-3'], '--optimizer adam'],
+    ['--beta1', ['--beta1', '0.8'], '--optimizer adam or adamw'],
+    ['--epsilon', ['--optimizer', 'lars', '--epsilon', '1e-3'], '--optimizer adam or adamw'],
     ['--trust-coefficient', ['--trust-coefficient', '0.01'], '--optimizer lars'],
-    ['--momentum', ['--optimizer', 'adam', '--momentum', '0.9'], '--optimizer sgd or lars'],
+    ['--momentum', ['--optimizer', 'adamw', '--momentum', '0.9'], '--optimizer sgd or lars'],
     ['--lr-steps', ['--lr-steps', '1,2'], '--lr-schedule step'],
     ['--lr-steps', ['--lr-schedule', 'step', '--lr-steps', '1,two'], 'two'],
     ['--early-stop', ['--early-stop', '3'], '--eval-data'],
     ['--clip-norm', ['--clip-norm', '-1'], 'from 0 to'],
-    ['--optimizer', ['--optimizer', 'adamw'], 'sgd'],
+    ['--optimizer', ['--optimizer', 'radam'], 'adamw'],
     ['--augment', ['--augment', 'randaugment'], 'trivial'],
     ['--random-erasing', ['--random-erasing', '1.5'], 'from 0 to 1'],
   ])('%s out of place is named', async (flag, words, cure) => {

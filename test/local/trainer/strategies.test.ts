@@ -134,10 +134,10 @@ describe('in lockstep, any number of workers equals one rank of the joint batch'
 
   it.each([
     ['lars', ['--optimizer', 'lars', '--lr', '1']],
+    ['adamw', ['--optimizer', 'adamw', '--lr', '0.001', '--weight-decay', '0.05']],
     ['adam, clipped, in micro-batches', ['--optimizer', 'adam', '--lr', '0.001', '--clip-norm', '0.3']],
   ])('%s: what servers and rank 0 keep is what everyone would', async (title, recipe) => {
-    // Against as many mirrored workers: where a gradient is almost 0, Adam makes much of the
-    // rounding of its sum.
+    // Against as many mirrored workers: near 0, Adam makes much of the rounding of a gradient.
     const name = title.split(',')[0] ?? '';
     const parts = ['--batch-size', '8', '--accumulate', '2', '--steps', '6', ...recipe];
     expectExit(await runRanks(2, training(name, ...parts)), 0);

@@ -59,11 +59,15 @@ void add_optimizer_flags(CLI::App& command, TrainOptions& options) {
   command.add_option("--trust-coefficient", o.trust, "of lars")
       ->transform(number(0, 1000, End::left_out))
       ->capture_default_str();
-  command.add_option("--beta1", o.beta1, "of adam: decay of the gradient's mean")
+  command.add_option("--beta1", o.beta1, "of adam and adamw: decay of the gradient's mean")
       ->transform(part)
       ->capture_default_str();
-  command.add_option("--beta2", o.beta2, "of adam: decay of its square's mean")->transform(part)->capture_default_str();
-  command.add_option("--epsilon", o.epsilon, "of adam")->transform(number(0, 1, End::left_out))->capture_default_str();
+  command.add_option("--beta2", o.beta2, "of adam and adamw: decay of its square's mean")
+      ->transform(part)
+      ->capture_default_str();
+  command.add_option("--epsilon", o.epsilon, "of adam and adamw")
+      ->transform(number(0, 1, End::left_out))
+      ->capture_default_str();
   command
       .add_option("--weight-decay", o.weight_decay,
                   "not on batch norm and biases, unless --decay-norm-and-bias is given")
@@ -93,7 +97,7 @@ std::vector<double> epochs_of(const std::string& text) {
 }
 
 void add_rate_flags(CLI::App& command, TrainOptions& o) {
-  command.add_option("--lr", o.lr, "peak learning rate (left out: 0.1 for sgd, 1 for lars, 0.001 for adam)")
+  command.add_option("--lr", o.lr, "peak learning rate (left out: 0.1 for sgd, 1 for lars, 0.001 for adam and adamw)")
       ->transform(number(0, 1e6, End::left_out));
   command.add_flag("--lr-scale-by-world", o.lr_scale_by_world,
                    "multiply --lr by the number of replicas; warm-up then starts at --lr");
@@ -142,9 +146,9 @@ void check_recipe_flags(const CLI::App& command, const TrainOptions& options) {
   const std::array<Bound, 12> bounds{
       {{"--momentum", "--optimizer", optimizer, {"sgd", "lars"}},
        {"--trust-coefficient", "--optimizer", optimizer, {"lars"}},
-       {"--beta1", "--optimizer", optimizer, {"adam"}},
-       {"--beta2", "--optimizer", optimizer, {"adam"}},
-       {"--epsilon", "--optimizer", optimizer, {"adam"}},
+       {"--beta1", "--optimizer", optimizer, {"adam", "adamw"}},
+       {"--beta2", "--optimizer", optimizer, {"adam", "adamw"}},
+       {"--epsilon", "--optimizer", optimizer, {"adam", "adamw"}},
        {"--lr-steps", "--lr-schedule", options.lr_schedule, {"step"}},
        {"--allreduce", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},
        {"--gradient-type", "--strategy", strategy, {"auto", "mirrored", "multi-worker"}},

@@ -19,7 +19,7 @@ constexpr unsigned kBlock = 8192;
 class CudaUpdate final : public UpdateOp {
  public:
   CudaUpdate(const Device& device, const UpdateParams& params) : device_(device), options_(params.optimizer) {
-    const std::vector<std::string> known{"sgd", "lars", "adam"};
+    const std::vector<std::string> known{"sgd", "lars", "adam", "adamw"};
     if (std::find(known.begin(), known.end(), options_.kind) == known.end()) fail_unknown();
     tabulate(params.ranges);
   }
@@ -29,8 +29,9 @@ class CudaUpdate final : public UpdateOp {
     const Arrays arrays{weights, gradients, first, second};
     if (options_.kind == "sgd") {
       update(arrays, SgdRule{lr, momentum});
-    } else if (options_.kind == "adam") {
-      update(arrays, AdamRule{adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon)});
+    } else if (is_adam(options_.kind)) {
+      const AdamStep step = adam_step(lr, number, options_.beta1, options_.beta2, options_.epsilon);
+      options_.kind == "adamw" ? update(arrays, AdamwRule{step, lr}) : update(arrays, AdamRule{step});
     } else if (options_.kind == "lars") {
       lengths(weights, at<double>(weight_lengths_));
       lengths(gradients, at<double>(gradient_lengths_));

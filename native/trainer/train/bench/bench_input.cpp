@@ -46,7 +46,7 @@ nlohmann::json bench_input(const BenchInputOptions& options) {
     const Part part = order.part(step);
     for (int i = 0; i < part.count; ++i) {
       const size_t index = part.index(i, 0);
-      const auto problem = reader.read(index, part.epoch, bytes.data() + pixels * i);
+      const auto problem = reader.read(index, part.view(i), bytes.data() + pixels * i);
       if (problem) throw Error(Exit::data, dataset->name(index) + ": " + *problem + ". Give sound images");
     }
     if (options.mixing.any()) {

@@ -123,9 +123,11 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
 
 CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
   const nlohmann::json state = read_checkpoint_state(checkpoint);
+  // Checkpoints of before --eval-image-size have one size.
+  const int image_size = state.at("image_size").get<int>();
   return {state.at("model").get<std::string>(),
           state.at("classes").get<int>(),
-          state.at("image_size").get<int>(),
+          state.value("eval_image_size", image_size),
           state.at("step").get<int64_t>(),
           state.at("class_names").get<std::vector<std::string>>(),
           state.value("label_offset", int64_t{0})};

@@ -60,7 +60,7 @@ EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, in
 struct CheckpointModel {
   std::string model;
   int classes = 0;
-  int image_size = 0;
+  int image_size = 0;  ///< that it is judged and used with; training may have had another one
   int64_t step = 0;
   std::vector<std::string> class_names;
   int64_t label_offset = 0;  ///< of the shards it was trained on

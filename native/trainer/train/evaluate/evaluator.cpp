@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/train/evaluate/evaluate.h"
@@ -82,6 +83,11 @@ class Evaluator {
   void evaluate_checkpoint(const std::string& path) {
     const Stopwatch clock;
     const CheckpointModel model = read_checkpoint_model(path);
+    // A run may go on with another --eval-image-size.
+    if (std::exchange(image_size_, model.image_size) != model.image_size) {
+      dataset_.reset();
+      network_.reset();
+    }
     if (!dataset_) {
       dataset_ = open_for_evaluation(options_.data, options_.label_offset, model);
       require_same_classes(model, *dataset_, options_.data);
@@ -112,6 +118,7 @@ class Evaluator {
 
   const EvalOptions& options_;
   const StopSignals& signals_;
+  int image_size_ = 0;  ///< of dataset and network
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Network> network_;
   std::unique_ptr<MetricsLog> log_;

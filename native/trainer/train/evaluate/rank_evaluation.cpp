@@ -9,6 +9,7 @@
 
 #include "common/checkpoint/checkpoint_folders.h"
 #include "common/stopwatch.h"
+#include "trainer/ops/cuda_library.h"
 #include "trainer/train/evaluate/evaluation_log.h"
 
 namespace trainyard {
@@ -56,26 +57,62 @@ class ModelOfFirst {
   std::vector<float> weights_, statistics_;
 };
 
+/// Rank 0's model in every rank's network `to`, which is not the one that trains.
+void copy_model_of_first(const RankPass& pass, Communicator& workers, Network& to) {
+  const double mine = pass.averages ? 1 : 0;
+  const bool averaged = workers.gather(std::span(&mine, 1)).front() > 0;
+  if (pass.device != nullptr) pass.device->fetch();
+  const Averages own{pass.network.weights(), pass.network.running_statistics()};
+  const Averages& model = pass.averages ? *pass.averages : own;
+  std::ranges::copy(model.weights, to.weights().begin());
+  std::ranges::copy(model.statistics, to.running_statistics().begin());
+  if (averaged) workers.broadcast(to.weights(), 0);
+  workers.broadcast(to.running_statistics(), 0);
+  to.weights_changed();
+}
+
+/// For inference alone. Judges one blank image, so that the memory for a batch is taken at once.
+std::unique_ptr<Network> make_own_network(const TrainOptions& options, const TrainPlan& plan,
+                                          const Communicator& workers) {
+  NetworkOptions wanted;
+  wanted.model = options.model;
+  wanted.classes = plan.classes;
+  wanted.image_size = plan.eval_image_size;
+  wanted.batch = plan.batch;
+  wanted.training = false;
+  wanted.precision = parse_precision(options.precision);
+  wanted.device = options.device;
+  wanted.device_index = own_cuda_device(workers.local_rank());
+  wanted.host_ranks = workers.local_world();
+  auto network = make_network(wanted);
+  const auto side = static_cast<size_t>(plan.eval_image_size);
+  const std::vector<uint8_t> blank(side * side * 3);
+  std::vector<float> logits(static_cast<size_t>(plan.classes));
+  network->evaluate({.count = 1, .image_size = plan.eval_image_size, .images = blank.data()}, logits);
+  return network;
+}
+
 }  // namespace
 
 RankEvaluation::RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers)
     : data_(options.eval_data),
-      image_size_(plan.image_size),
+      image_size_(plan.eval_image_size),
       batch_size_(plan.batch),
       decoders_(decoders),
       workers_(workers) {
   const CheckpointModel model{.model = options.model,
                               .classes = plan.classes,
-                              .image_size = plan.image_size,
+                              .image_size = plan.eval_image_size,
                               .step = 0,
                               .class_names = plan.class_names,
                               .label_offset = options.label_offset.value_or(0)};
   dataset_ = open_for_evaluation(data_, std::nullopt, model, workers_.rank() == 0);
   require_same_classes(model, *dataset_, data_);
+  if (plan.eval_image_size != plan.image_size) network_ = make_own_network(options, plan, workers_);
   if (workers_.rank() == 0) log_.emplace(options.run_dir, "eval");
 }
 
-EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
+EvalSums RankEvaluation::judge_own(const RankPass& pass, Network& network, bool& failed) const {
   EvalPass own{.image_size = image_size_,
                .batch_size = batch_size_,
                .rank = workers_.rank(),
@@ -84,7 +121,7 @@ EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
   own.sink = [&](const Batch& /*batch*/, std::span<const float> /*logits*/) { pass.beat(); };
   own.cancelled = pass.cancelled;
   try {
-    return judge(pass.network, *dataset_, own);
+    return judge(network, *dataset_, own);
   } catch (const Error& error) {
     if (error.code() != Exit::data) throw;
     say_unevaluated(pass.step, error.what());
@@ -93,12 +130,22 @@ EvalSums RankEvaluation::judge_own(const RankPass& pass, bool& failed) const {
   }
 }
 
+EvalSums RankEvaluation::judge_in_place(const RankPass& pass, bool& failed) const {
+  ModelOfFirst model(pass, workers_);
+  const EvalSums sums = judge_own(pass, pass.network, failed);
+  model.give_back();
+  return sums;
+}
+
+EvalSums RankEvaluation::judge_elsewhere(const RankPass& pass, bool& failed) const {
+  copy_model_of_first(pass, workers_, *network_);
+  return judge_own(pass, *network_, failed);
+}
+
 Judged RankEvaluation::run(const RankPass& pass) {
   const Stopwatch clock;
-  ModelOfFirst model(pass, workers_);
   bool failed = false;
-  const EvalSums own = judge_own(pass, failed);
-  model.give_back();
+  const EvalSums own = network_ ? judge_elsewhere(pass, failed) : judge_in_place(pass, failed);
   std::array<double, 7> all{own.loss,
                             static_cast<double>(own.top1),
                             static_cast<double>(own.top5),

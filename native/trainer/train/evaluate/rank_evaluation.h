@@ -14,9 +14,8 @@
 
 namespace trainyard {
 
-/// One evaluation, in the network that trains and in the memory of its activations.
 struct RankPass {
-  Network& network;
+  Network& network;                    ///< that trains
   DeviceOptimizer* device = nullptr;   ///< where training stays on its device
   std::optional<Averages> averages{};  ///< of rank 0: its checkpoint's model instead of the weights
   int64_t step = 0;                    ///< steps done
@@ -29,9 +28,11 @@ enum class Judged { yes, cancelled, no };
 
 class RankEvaluation {
  public:
-  /// Opens the images of --eval-data on every rank. plan: with classes, image size and batch, which
-  /// evaluations have too. decoders: threads that decode. Throws as open_for_evaluation and
-  /// require_same_classes.
+  /// Opens the images of --eval-data on every rank. plan: with classes, image sizes and batch, which
+  /// evaluations have too. decoders: threads that decode. Images of training's size are judged in the
+  /// network that trains and in the memory of its activations. For another size each rank makes a
+  /// network of its own, and takes its memory. Throws as open_for_evaluation, require_same_classes
+  /// and make_network.
   RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers);
 
   /// Every rank judges its part of the images with the weights and running statistics that rank 0's
@@ -45,7 +46,9 @@ class RankEvaluation {
   void finish(const std::function<void()>& alive);
 
  private:
-  EvalSums judge_own(const RankPass& pass, bool& failed) const;
+  EvalSums judge_in_place(const RankPass& pass, bool& failed) const;
+  EvalSums judge_elsewhere(const RankPass& pass, bool& failed) const;
+  EvalSums judge_own(const RankPass& pass, Network& network, bool& failed) const;
 
   std::string data_;
   int image_size_;
@@ -53,7 +56,8 @@ class RankEvaluation {
   int decoders_;
   Communicator& workers_;
   std::unique_ptr<Dataset> dataset_;
-  std::optional<MetricsLog> log_;  ///< rank 0 only
+  std::unique_ptr<Network> network_;  ///< where evaluations have an image size of their own
+  std::optional<MetricsLog> log_;     ///< rank 0 only
 };
 
 }  // namespace trainyard

@@ -1,7 +1,9 @@
 #include "trainer/train/loop/setup.h"
 
 #include <cstdio>
+#include <string>
 
+#include "common/error.h"
 #include "trainer/base/parallel.h"
 #include "trainer/data/pixels/augment.h"
 #include "trainer/ops/cuda_library.h"
@@ -17,6 +19,22 @@ int image_size_for(const TrainOptions& options) {
     if (model.name == options.model) return model.image_size;
   }
   return 32;  // unknown model: make_network names the known ones
+}
+
+int eval_image_size_for(const TrainOptions& options, int image_size) {
+  const int asked = options.eval_image_size;
+  if (asked == 0 || asked == image_size) return image_size;
+  const std::string flag = "--eval-image-size " + std::to_string(asked);
+  const ModelInfo& model = find_model(options.model);
+  if (!model.any_size) {
+    throw Error(Exit::usage, flag + ": the weights of " + model.name + " are for images of one size, " +
+                                 std::to_string(image_size) + " pixels here. Leave it out, or use another --model");
+  }
+  if (asked < model.least_size) {
+    throw Error(Exit::usage, flag + ": the model " + model.name + " needs images of at least " +
+                                 std::to_string(model.least_size) + " pixels. Use a larger --eval-image-size");
+  }
+  return asked;
 }
 
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive) {
@@ -41,6 +59,7 @@ LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan,
   loader.augment = augment_of(options.augment);
   loader.random_erasing = options.random_erasing;
   loader.mixing = options.mixing;
+  loader.repeats = options.repeated_augmentation;
   loader.shuffle_buffer = static_cast<size_t>(options.shuffle_buffer);
   loader.cache = options.cache == "ram";
   loader.make_device_jpeg = jpeg_decoder_maker(options.jpeg_decoder, own_cuda_device(workers.local_rank()));

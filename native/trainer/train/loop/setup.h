@@ -14,6 +14,10 @@ namespace trainyard {
 /// The side of the network's images: as asked, else what the model is meant for.
 int image_size_for(const TrainOptions& options);
 
+/// The side of the images on which its checkpoints are judged and used: as asked, else
+/// `image_size`. Throws Error(Exit::usage) for a size that the model's weights do not suit.
+int eval_image_size_for(const TrainOptions& options, int image_size);
+
 /// says: lines for people go to stderr. alive: called while the data are listed and walked through.
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive);
 

@@ -50,6 +50,7 @@ struct TrainOptions {
   std::string augment = "standard";
   double random_erasing = 0;
   Mixing mixing{};
+  int repeated_augmentation = 1;  ///< times that an epoch has each of its images, each augmented anew
   std::string cache = "none";
   std::string jpeg_decoder = "cpu";
   int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
@@ -57,6 +58,7 @@ struct TrainOptions {
   int64_t max_bad_images = 100;
   double retry_seconds = 60;  ///< for how long an image is read again while its disk fails
   int image_size = 0;         ///< 0: the model's own
+  int eval_image_size = 0;    ///< 0: as image_size
   bool sync_batch_norm = false;
   int threads = 0;         ///< 0: OMP_NUM_THREADS, else this host's cores shared by its ranks
   int loader_threads = 0;  ///< 0: see decoding_threads()

@@ -79,7 +79,7 @@ double base_lr(const TrainOptions& options) {
   for (const OptimizerInfo& known : known_optimizers()) {
     if (known.kind == options.optimizer.kind) return known.lr;
   }
-  throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars or adam");
+  throw Error(Exit::usage, "--optimizer " + options.optimizer.kind + " is not known. Use sgd, lars, adam or adamw");
 }
 
 [[noreturn]] void refuse_to_begin_anew(const TrainOptions& options, const std::vector<CheckpointInfo>& damaged) {
@@ -115,6 +115,10 @@ void check_options(const TrainOptions& options) {
   require(options.random_erasing >= 0 && options.random_erasing <= 1, "--random-erasing must be in [0, 1]");
   require(may_mix(options.mixing.mixup), "--mixup must be in (0, 100], or 0 for none");
   require(may_mix(options.mixing.cutmix), "--cutmix must be in (0, 100], or 0 for none");
+  require(options.repeated_augmentation >= 1, "--repeated-augmentation must be at least 1");
+  require(options.repeated_augmentation == 1 || options.augment != "none" || options.random_erasing > 0,
+          "--repeated-augmentation repeats images to augment each time anew, and --augment none changes none. Leave "
+          "one of them out");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
@@ -209,6 +213,9 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   // Checkpoints of before the flag was there mixed each epoch whole.
   if (!state.contains("shuffle_buffer")) state["shuffle_buffer"] = 0;
   require_same(state, "shuffle_buffer", options.shuffle_buffer, *plan.resume_from);
+  // Likewise, they repeated no image.
+  if (!state.contains("repeated_augmentation")) state["repeated_augmentation"] = 1;
+  require_same(state, "repeated_augmentation", options.repeated_augmentation, *plan.resume_from);
   require_same(state, "optimizer", options.optimizer.kind, *plan.resume_from);
   plan.start_step = state.at("step").get<int64_t>();
   plan.recipe_changes = recipe_changes(state, recipe_of(options, plan));
@@ -246,8 +253,10 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"class_names", plan.class_names},
           {"label_offset", options.label_offset.value_or(0)},
           {"image_size", plan.image_size},
+          {"eval_image_size", plan.eval_image_size},
           {"dataset_images", plan.images},
           {"shuffle_buffer", options.shuffle_buffer},
+          {"repeated_augmentation", options.repeated_augmentation},
           {"augment", options.augment},
           {"optimizer", options.optimizer.kind},
           {"strategy", options.strategy.kind},

@@ -42,9 +42,9 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
       {"drops", plan.schedule.drops},
       {"total_steps", plan.total_steps}};
   if (options.ema > 0) recipe["ema_every"] = options.ema_every;
-  if (optimizer.kind != "adam") recipe["momentum"] = optimizer.momentum;
+  if (!is_adam(optimizer.kind)) recipe["momentum"] = optimizer.momentum;
   if (optimizer.kind == "lars") recipe["trust_coefficient"] = optimizer.trust;
-  if (optimizer.kind == "adam") {
+  if (is_adam(optimizer.kind)) {
     recipe["beta1"] = optimizer.beta1;
     recipe["beta2"] = optimizer.beta2;
     recipe["epsilon"] = optimizer.epsilon;

@@ -8,6 +8,7 @@ namespace trainyard::cuda {
 
 TRAINYARD_EACH(UpdateWide<SgdRule>);
 TRAINYARD_EACH(UpdateWide<AdamRule>);
+TRAINYARD_EACH(UpdateWide<AdamwRule>);
 TRAINYARD_EACH(UpdateWide<LarsRule>);
 TRAINYARD_EACH(AddUpWide);
 TRAINYARD_EACH(ScaleWide);

@@ -22,6 +22,14 @@ struct AdamRule {
     adam_update(w, m, v, g, decay, step);
   }
 };
+struct AdamwRule {
+  static constexpr int kStates = 2;
+  AdamStep step;
+  float lr;
+  TRAINYARD_HD void operator()(float& w, float& m, float& v, float g, float decay, unsigned) const {
+    adamw_update(w, m, v, g, decay, lr, step);
+  }
+};
 struct LarsRule {
   static constexpr int kStates = 1;
   const float* rates;  // [ranges]
