@@ -30,8 +30,8 @@ class Dataset {
   virtual int32_t label(size_t index) const = 0;
   /// A name for messages and predictions: the file's path, or the shard's and where in it.
   virtual std::string name(size_t index) const = 0;
-  /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used).
-  /// Throws BadImage (trainer/data/images/image.h) when there is no such file any more or its bytes are no
+  /// The encoded JPEG or PNG, or, for synthetic data, nothing (then pixels() is used). Throws
+  /// BadImage (trainer/data/images/image.h) when there is no such file any more or its bytes are no
   /// record, and Error where the disk or its server failed: what the image is, nobody knows then
   /// (trainer/data/patience.h).
   virtual std::string encoded(size_t index) const = 0;
@@ -136,15 +136,16 @@ struct Batch {
 
 /// Batches in an order that depends only on (seed, epoch, world * batch): global batch g of an
 /// epoch is images [g*world*batch, (g+1)*world*batch) of that epoch's permutation, and rank r takes
-/// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. With `repeats`
-/// above 1 each image of the permutation stands there so often in succession, of a global batch rank
-/// r takes images r, r + world, …, and an epoch is as long as without: the last images of the
-/// permutation are left out. Augmentation is drawn from (seed, epoch, index, repeat), and how a batch is mixed from
-/// (seed, epoch, place in the epoch, rank): images of a rank's part with one another. A rest smaller than a global
-/// batch is left out of the epoch when shuffling. An unreadable image is replaced by the next readable one of the same
-/// permutation, the same on every rank count: going on at the permutation's beginning after its end, with the
-/// stand-in's own label, index and augmentation, when shuffling or not. Each rank counts the unreadable images it met.
-/// Without shuffling, the last parts of a global batch may be short or empty.
+/// its r-th part. So two ranks of batch B see what one rank of batch 2B sees. With `repeats` above
+/// 1 each image of the permutation stands there so often in succession, of a global batch rank r
+/// takes images r, r + world, …, and an epoch is as long as without: the last images of the
+/// permutation are left out. Augmentation is drawn from (seed, epoch, index, repeat), and how a
+/// batch is mixed from (seed, epoch, place in the epoch, rank): images of a rank's part with one
+/// another. A rest smaller than a global batch is left out of the epoch when shuffling. An
+/// unreadable image is replaced by the next readable one of the same permutation, the same on every
+/// rank count: going on at the permutation's beginning after its end, with the stand-in's own
+/// label, index and augmentation, when shuffling or not. Each rank counts the unreadable images it
+/// met. Without shuffling, the last parts of a global batch may be short or empty.
 class Loader {
  public:
   virtual ~Loader() = default;
