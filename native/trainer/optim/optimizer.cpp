@@ -16,8 +16,6 @@ std::span<const OptimizerInfo> known_optimizers() {
   return list;
 }
 
-bool is_adam(const std::string& kind) { return kind == "adam" || kind == "adamw"; }
-
 void fill_decay(const OptimizerOptions& options, std::vector<ParameterRange>& ranges) {
   for (ParameterRange& range : ranges) range.decay = range.adapt || options.decay_norm_and_bias;
 }

@@ -58,7 +58,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, std::
                                           size_t arena_size);
 
 /// adam or adamw, which differ in weight decay alone.
-bool is_adam(const std::string& kind);
+inline bool is_adam(const std::string& kind) { return kind == "adam" || kind == "adamw"; }
 
 struct OptimizerInfo {
   std::string kind;
