@@ -8,7 +8,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kSilentSeconds = 2;
+constexpr double kSilentSeconds = 1;
 
 }  // namespace
 

@@ -15,7 +15,7 @@ class NodeActivity {
   explicit NodeActivity(const RunFolder& folder) : folder_(folder) {}
 
   /// The list `ranks` of a message `activity`; to be asked for about once a second. Only of ranks
-  /// that have been silent for some seconds it says in words what they do: that takes many files of
+  /// that have been silent for a second it says in words what they do: that takes many files of
   /// /proc. Ranks of a training are silent before their first heartbeat too.
   Json look(const std::vector<RankProcess>& programs, bool is_training);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/ranks/thread_look.h"
+#include "agent/ranks/trainer_note.h"
 
 namespace trainyard {
 
@@ -206,10 +207,6 @@ std::string cores(double busy) {
   return text.data();
 }
 
-std::string joined(const Phrase& phrase, const char* who) {
-  return phrase.clause.empty() ? phrase.head : phrase.head + ": " + who + " " + phrase.clause;
-}
-
 /// The phrase of a thread that waits for the disk, where there is one: all others wait for it, or
 /// for nothing that can be told.
 std::optional<Phrase> of_other_threads(int pid) {
@@ -225,20 +222,31 @@ std::optional<Phrase> of_other_threads(int pid) {
   return found;
 }
 
-std::string followed(int pid, double busy, int most_children) {
+struct Told {
+  Phrase phrase;
+  const char* who = "it";
+};
+
+Told told_of(int pid, double busy) {
   const ThreadLook first = look_at_thread(pid, pid);
-  const Phrase phrase = of_thread(pid, first);
-  if (first.state == 'R') return busy > 0 ? phrase.head + " (" + cores(busy) + ")" : phrase.head;
-  if (phrase.wait == Wait::child && most_children > 0) {
-    const int child = first_child_of(pid);
-    if (child > 0)
-      return "waits for its process " + name_of(child) + ", which " + followed(child, 0, most_children - 1);
+  Phrase phrase = of_thread(pid, first);
+  if (first.state == 'R' && busy > 0) phrase.head += " (" + cores(busy) + ")";
+  if (phrase.wait != Wait::unclear) return {phrase};
+  if (const auto other = of_other_threads(pid)) return {*other, "a thread of it"};
+  if (busy < kBusy) return {phrase};
+  return {{Wait::none, "waits for its other threads, which compute or poll (" + cores(busy) + ")", ""}};
+}
+
+std::string followed(int pid, double busy, int most_children) {
+  const auto& [phrase, who] = told_of(pid, busy);
+  const std::string clause = phrase.clause.empty() ? "" : std::string(who) + " " + phrase.clause;
+  // Why a trainer waits it knows better.
+  if (const std::string note = trainer_note(pid); !note.empty()) {
+    return note + ": " + (clause.empty() ? "it " + phrase.head : clause);
   }
-  if (phrase.wait == Wait::unclear) {
-    if (const auto other = of_other_threads(pid)) return joined(*other, "a thread of it");
-    if (busy >= kBusy) return "waits for its other threads, which compute or poll (" + cores(busy) + ")";
-  }
-  return joined(phrase, "it");
+  const int child = phrase.wait == Wait::child && most_children > 0 ? first_child_of(pid) : 0;
+  if (child > 0) return "waits for its process " + name_of(child) + ", which " + followed(child, 0, most_children - 1);
+  return clause.empty() ? phrase.head : phrase.head + ": " + clause;
 }
 
 }  // namespace

@@ -111,7 +111,9 @@ describe('on one machine', () => {
     const hang = await untilEvent(dir, 'hang', 30);
     const suspects = linesOf(dir, 'events.jsonl').find(({ kind }) => kind === 'hang')?.['suspects'];
     expect(suspects).toEqual([rank]);
-    const stopped = expect.stringMatching(/is stopped by a signal \(SIGSTOP or a debugger\)$/);
+    const stopped = expect.stringMatching(
+      / step \d+.*: it is stopped by a signal \(SIGSTOP or a debugger\)$/,
+    );
     const doing = [{ rank, host, what: stopped }];
     expect(hang.doing).toEqual(doing);
     const stalled = eventsOf(dir).find(({ kind }) => kind === 'stalled');
@@ -122,7 +124,7 @@ describe('on one machine', () => {
     await machine.stop(nodePath(dir), 'now');
     measured(
       7,
-      `rank ${rank} stopped, hangTimeout 10 s: seen after ${(hang.time - stoppedAt).toFixed(1)} s, suspects ${JSON.stringify(suspects)}`,
+      `rank ${rank} stopped, hangTimeout 10 s: seen after ${(hang.time - stoppedAt).toFixed(1)} s, ${JSON.stringify(hang.doing)}`,
     );
   });
 });

@@ -20,6 +20,7 @@
 
 #include "common/files.h"
 #include "tests/agent/support/run_fixture.h"
+#include "trainer/base/note.h"
 
 namespace trainyard::test {
 namespace {
@@ -191,6 +192,44 @@ TEST(Doing, OneWhoseThreadMeetsADiskThatHangs) {
     std::thread idle(wait_forever);
     std::thread([&] { ::open(path.c_str(), O_RDONLY); }).detach();
     idle.join();
+  });
+  EXPECT_EQ(said_of(other, wanted), wanted);
+}
+
+TEST(Doing, ATrainerSaysMore) {
+  const Other sums([] {
+    show_note();
+    note(RankWork::computes, 121);
+    note(RankWork::sums);
+    note_part(3, 12);
+    wait_forever();
+  });
+  const std::string summing = "sums gradients of step 121 (part 3 of 12): it waits for another thread";
+  EXPECT_EQ(said_of(sums, summing), summing);
+
+  const Other stops([] {
+    show_note();
+    note(RankWork::forward, 121);
+    {
+      const Noted other(RankWork::sums_statistics);
+    }
+    ::raise(SIGSTOP);
+  });
+  const std::string stopped = "computes step 121 (forward pass): it is stopped by a signal (SIGSTOP or a debugger)";
+  EXPECT_EQ(said_of(stops, stopped), stopped);
+}
+
+TEST(Doing, ATrainerSaysWhyItsThreadMeetsADiskThatHangs) {
+  const TemporaryFolder folder;
+  const SilentDisk disk(folder.file("images"));
+  if (!disk) GTEST_SKIP() << "mounts need root and FUSE";
+  const std::string path = disk.file("train-00012");
+  const std::string wanted = "waits for images of step 7: a thread of it opens " + path + " (fuse)";
+  const Other other([&] {
+    show_note();
+    const Noted waiting(RankWork::takes_images, 7);
+    std::thread([&] { ::open(path.c_str(), O_RDONLY); }).detach();
+    wait_forever();
   });
   EXPECT_EQ(said_of(other, wanted), wanted);
 }
