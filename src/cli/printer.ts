@@ -184,9 +184,6 @@ export class TablePrinter implements RunPrinter {
       case 'rank_exited':
         if (failed(value)) this.note(eventText(value));
         break;
-      case 'hang':
-        this.note(`${eventText(value)} since step ${value.last_step ?? '-'}`);
-        break;
       case 'stop_requested':
         this.note(`stop (${value.mode}) requested by ${value.by}`);
         break;
@@ -199,6 +196,7 @@ export class TablePrinter implements RunPrinter {
       case 'tensorboard_exited':
         this.note('TensorBoard ended');
         break;
+      case 'hang':
       case 'stalled':
       case 'gap':
       case 'node_lost':

@@ -8,6 +8,7 @@
 
 #include "agent/cluster/launch.h"
 #include "agent/messages/hmac.h"
+#include "agent/ranks/doing.h"
 #include "agent/ranks/own_program.h"
 #include "agent/system/clock.h"
 #include "agent/system/paths.h"
@@ -34,7 +35,8 @@ std::vector<Activity> read_activity(const Fields& message) {
     const Fields fields(one, "activity");
     const std::string state = fields.string("state");
     activities.push_back({static_cast<int>(fields.integer("rank", 0, INT32_MAX)), state.empty() ? '?' : state.front(),
-                          fields.number_or("busy", 0, 0, 1e6)});
+                          fields.number_or("busy", 0, 0, 1e6),
+                          short_phrase(fields.optional_string("doing").value_or(""))});
   }
   return activities;
 }

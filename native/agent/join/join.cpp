@@ -12,9 +12,9 @@
 #include <filesystem>
 
 #include "agent/join/join_head.h"
+#include "agent/join/node_activity.h"
 #include "agent/join/node_copy.h"
 #include "agent/join/node_ranks.h"
-#include "agent/ranks/hang.h"
 #include "agent/run/sample_log.h"
 #include "agent/system/clock.h"
 #include "agent/system/guard.h"
@@ -84,7 +84,8 @@ class Join {
         head_(spec_),
         ranks_(folder, spec_),
         copy_(folder),
-        samples_(folder) {
+        samples_(folder),
+        activity_(folder) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     say("connecting");
   }
@@ -222,10 +223,7 @@ class Join {
     const double now = monotonic_seconds();
     if (now < next_activity_) return;
     next_activity_ = now + kActivitySeconds;
-    Json list = Json::array();
-    for (const Activity& one : activity_.look(ranks_.programs())) {
-      list.push_back({{"rank", one.rank}, {"state", std::string(1, one.state)}, {"busy", one.busy}});
-    }
+    const Json list = activity_.look(ranks_.programs(), ranks_.is_training());
     if (list.empty()) return;
     wire.send({{"kind", "activity"}, {"generation", ranks_.generation()}, {"ranks", list}});
   }
@@ -343,7 +341,7 @@ class Join {
   NodeRanks ranks_;
   NodeCopy copy_;
   SampleLog samples_;
-  ActivityWatch activity_;
+  NodeActivity activity_;
   std::optional<Settling> settling_;
   std::string state_, why_, told_why_;
   bool over_ = false, welcomed_ = false, was_welcomed_ = false, shared_ = false, is_head_ = false;

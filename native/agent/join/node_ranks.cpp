@@ -66,9 +66,9 @@ void NodeRanks::begin(const Json& message) {
   ranks_.assign(static_cast<size_t>(fields.integer("count", 1, kMostRanks)), Rank());
 
   std::vector<std::string> command = fields.strings("argv");
-  const bool is_trainer = fields.boolean_or("trainer", false);
+  is_training_ = fields.boolean_or("trainer", false);
   for (std::string& word : command) word = expanded(word);
-  if (is_trainer) {
+  if (is_training_) {
     command.insert(command.begin(), spec_.trainer);
     command.insert(command.end(), {"--run-dir", folder_.dir()});
   }

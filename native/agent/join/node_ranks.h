@@ -32,6 +32,8 @@ class NodeRanks {
   /// Starts the proxy of a generation from what the head sent. Throws FieldError or Error.
   void begin(const Json& message);
   int generation() const { return generation_; }
+  /// Whether they are our trainer's.
+  bool is_training() const { return is_training_; }
   /// What the proxy and mpiexec say to one another.
   RelayedStream& control() { return control_; }
   int first() const { return first_; }
@@ -66,6 +68,7 @@ class NodeRanks {
   RunFolder folder_;
   JoinSpec spec_;
   int generation_ = 0, first_ = 0;
+  bool is_training_ = false;
   std::vector<Rank> ranks_;
   std::optional<ProcessId> proxy_;
   RelayedStream control_;

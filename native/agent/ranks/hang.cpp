@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "agent/ranks/doing.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int kLookMs = 330;
 constexpr double kBusy = 0.15;
+constexpr const char* kStopped = "is stopped";
 
 struct Stat {
   char state = '?';
@@ -63,8 +66,10 @@ std::vector<Activity> ActivityWatch::look(const std::vector<RankProcess>& ranks)
   return activities;
 }
 
-Suspects judge(const std::vector<Activity>& late) {
-  Suspects stopped{{}, "is stopped"};
+namespace {
+
+Suspects without_doing(const std::vector<Activity>& late) {
+  Suspects stopped{{}, kStopped};
   Suspects idle{{}, "computes nothing while the others wait"};
   bool others_are_busy = false;
   for (const Activity& activity : late) {
@@ -79,11 +84,55 @@ Suspects judge(const std::vector<Activity>& late) {
   return idle;
 }
 
+bool is_told(const Suspects& suspects, int rank) {
+  return suspects.ranks.empty() || std::ranges::find(suspects.ranks, rank) != suspects.ranks.end();
+}
+
+}  // namespace
+
+Suspects judge(const std::vector<Activity>& late) {
+  Suspects suspects = without_doing(late);
+  for (const Activity& one : late) {
+    if (suspects.doing.size() >= kMostTold) break;
+    if (!one.doing.empty() && is_told(suspects, one.rank)) suspects.doing.push_back({one.rank, one.doing});
+  }
+  return suspects;
+}
+
 Suspects find_suspects(const std::vector<RankProcess>& late) {
   ActivityWatch watch;
   watch.look(late);
   sleep_ms(kLookMs);
-  return judge(watch.look(late));
+  const std::vector<Activity> activities = watch.look(late);
+  Suspects suspects = judge(activities);
+  for (size_t index = 0; index < late.size() && suspects.doing.size() < kMostTold; ++index) {
+    const int rank = late[index].rank;
+    if (!is_told(suspects, rank)) continue;
+    std::string what = doing_of(late[index].process.pid, activities[index].busy);
+    if (!what.empty()) suspects.doing.push_back({rank, std::move(what)});
+  }
+  return suspects;
+}
+
+std::string ranks_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return (numbers.size() == 1 ? "rank " : "ranks ") + text;
+}
+
+std::string suspicion(const Suspects& suspects) {
+  const std::vector<Doing>& doing = suspects.doing;
+  if (suspects.ranks.empty()) {
+    return doing.size() == 1 ? "rank " + std::to_string(doing.front().rank) + " " + doing.front().what : "";
+  }
+  const std::string who = ranks_text(suspects.ranks);
+  if (doing.empty()) return who + " " + suspects.why;
+  if (suspects.ranks.size() > 1) {
+    return who + " " + suspects.why + "; rank " + std::to_string(doing.front().rank) + " " + doing.front().what;
+  }
+  // That it is stopped is what it does.
+  if (suspects.why == kStopped) return who + " " + doing.front().what;
+  return who + " " + suspects.why + "; it " + doing.front().what;
 }
 
 }  // namespace trainyard

@@ -27,6 +27,14 @@ constexpr double kMostSilence = 60;        // of rank 0 while it writes: no byte
 constexpr double kMostRescueSeconds = 600;  // for its checkpoint, while it beats
 constexpr double kLostSeconds = 1.5;        // a record may still be on its way to the disk
 
+Json doing_json(const std::vector<Doing>& doing, const RankHosts& hosts) {
+  Json list = Json::array();
+  for (const Doing& one : doing) {
+    list.push_back({{"rank", one.rank}, {"host", hosts.host_of(one.rank)}, {"what", one.what}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
@@ -146,11 +154,11 @@ void Generation::look_for_hangs() {
   if (late.empty()) return look_for_stall(excused);
   const Suspects suspects = this->suspects(spec_.hang_timeout / 2);
   const int64_t step = heartbeats_.last_step();
-  listener_.hang(late, suspects.ranks, step);
+  listener_.hang(late, suspects.ranks, doing_json(suspects.doing, hosts_), step);
   own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
                 std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
                 std::to_string(step);
-  if (!suspects.ranks.empty()) *own_reason_ += "; " + ranks_text(suspects.ranks) + " " + suspects.why;
+  if (const std::string said = suspicion(suspects); !said.empty()) *own_reason_ += "; " + said;
   const bool first_hangs = std::ranges::find(suspects.ranks, 0) != suspects.ranks.end();
   first_hangs ? begin_ending(0) : give_up(0);
 }
@@ -172,9 +180,12 @@ void Generation::look_for_stall(const std::vector<bool>& excused) {
   const double patience = spec_.hang_timeout > 0 ? std::min(kStallSeconds, spec_.hang_timeout / 4) : kStallSeconds;
   const bool stalled = seconds > patience;
   if (stalled && !stall_told_) {
-    std::vector<RankProcess> ranks;
-    for (const int rank : suspects(seconds / 2).ranks) ranks.push_back(*ranks_[static_cast<size_t>(rank)].program);
-    listener_.stalled(ranks, seconds, heartbeats_.last_step());
+    const Suspects suspects = this->suspects(seconds / 2);
+    Json waiting_for = Json::array();
+    for (const int rank : suspects.ranks) {
+      waiting_for.push_back({{"rank", rank}, {"host", ranks_[static_cast<size_t>(rank)].program->host}});
+    }
+    listener_.stalled(waiting_for, doing_json(suspects.doing, hosts_), seconds, heartbeats_.last_step());
   }
   stall_told_ = stalled;
 }

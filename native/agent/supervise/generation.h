@@ -26,11 +26,13 @@ struct GenerationResult {
 struct GenerationListener {
   std::function<void(const RankProcess&)> rank_started;
   std::function<void(const ExitRecord&)> rank_exited;
-  /// No rank has made a step for so many seconds. `ranks`: those that the others wait for, as far
-  /// as that is known.
-  std::function<void(const std::vector<RankProcess>& ranks, double seconds, int64_t last_step)> stalled;
+  /// No rank has made a step for so many seconds. `waiting_for`: the ranks that the others wait for,
+  /// as far as that is known, and `doing` what they do; both as the event has them.
+  std::function<void(const Json& waiting_for, const Json& doing, double seconds, int64_t last_step)> stalled;
   /// `suspects`: those of `ranks` that the others seem to wait for.
-  std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step)> hang;
+  std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, const Json& doing,
+                     int64_t last_step)>
+      hang;
 };
 
 class Generation {

@@ -187,13 +187,12 @@ GenerationListener Supervisor::listener() {
     if (record.lost) fields["lost"] = true;
     journal_.event("rank_exited", fields);
   };
-  told.stalled = [this](const std::vector<RankProcess>& ranks, double seconds, int64_t last_step) {
-    Json list = Json::array();
-    for (const RankProcess& one : ranks) list.push_back({{"rank", one.rank}, {"host", one.host}});
-    journal_.event("stalled", {{"seconds", seconds}, {"waiting_for", list}, {"last_step", last_step}});
+  told.stalled = [this](const Json& waiting_for, const Json& doing, double seconds, int64_t last_step) {
+    journal_.event("stalled",
+                   {{"seconds", seconds}, {"waiting_for", waiting_for}, {"doing", doing}, {"last_step", last_step}});
   };
-  told.hang = [this](const std::vector<int>& ranks, const std::vector<int>& suspects, int64_t last_step) {
-    journal_.event("hang", {{"ranks", ranks}, {"suspects", suspects}, {"last_step", last_step}});
+  told.hang = [this](const auto& ranks, const auto& suspects, const Json& doing, int64_t last_step) {
+    journal_.event("hang", {{"ranks", ranks}, {"suspects", suspects}, {"doing", doing}, {"last_step", last_step}});
   };
   return told;
 }

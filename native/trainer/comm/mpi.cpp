@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "trainer/base/note.h"
 #include "trainer/comm/all_reduce_kind.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/comm/mpi_check.h"
@@ -126,7 +127,13 @@ class Mpi final : public Communicator {
     for (ScheduledSum& one : sums_) one.advance();
   }
   void wait_all() override {
-    for (ScheduledSum& one : sums_) one.wait();
+    const size_t parts = sums_.size() + requests_.size();
+    size_t part = 0;
+    for (ScheduledSum& one : sums_) {
+      note_part(++part, parts);
+      one.wait();
+    }
+    if (part < parts) note_part(part + 1, parts);
     sums_.clear();
     wait_for(requests_, session_->given_up(), "MPI_Iallreduce");
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/stopwatch.h"
+#include "trainer/base/note.h"
 
 namespace trainyard {
 
@@ -32,6 +33,7 @@ void Lockstep::sum(StepSums& sums) {
 double Lockstep::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
 
 Report Lockstep::report(const RankFigures& mine) {
+  const Noted noted(RankWork::gives_figures);
   const auto values = std::bit_cast<RankNumbers>(mine);
   return {.ranks = rank_figures(workers_.gather(std::span<const double>(values))), .servers = {}, .pushed = {}};
 }

@@ -289,6 +289,9 @@ const event = <K extends string, S extends z.core.$ZodShape>(
 ): z.ZodMiniObject<{ time: z.ZodMiniNumber; kind: z.ZodMiniLiteral<K>; generation: typeof count } & S> =>
   z.object({ time: z.number(), kind: z.literal(kind), generation: count, ...fields });
 
+/** What ranks do that stand still: a phrase whose subject is the rank. */
+const doing = z.optional(z.array(z.object({ rank: count, host: z.string(), what: z.string() })));
+
 /**
  * One line of events.jsonl, of any kind. Times are in seconds since the epoch; `seconds` and
  * `fewer_after` are durations.
@@ -308,9 +311,10 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('stalled', {
     seconds: z.number(),
     waiting_for: z.array(z.object({ rank: count, host: z.string() })),
+    doing,
     last_step: z.nullable(z.int()),
   }),
-  event('hang', { ranks: z.array(count), last_step: z.nullable(z.int()) }),
+  event('hang', { ranks: z.array(count), doing, last_step: z.nullable(z.int()) }),
   event('node_joined', { host: z.string(), shared: z.optional(z.boolean()) }),
   event('node_lost', { host: z.string(), reason: z.string() }),
   event('waiting_for_nodes', {

@@ -61,6 +61,31 @@ function waitText({
   return `, ${seconds} s at most${fewer}`;
 }
 
+/** The events of one kind. */
+export type EventOf<K extends RunEvent['kind']> = Extract<RunEvent, { kind: K }>;
+type Doing = EventOf<'stalled'>['doing'];
+
+/** Of so many ranks one line says what they do; the journal has more. */
+const mostTold = 3;
+
+/** `; rank 1 on gpu2 is stopped by a signal`, for each rank of which that is known. */
+function doingText(doing: Doing = []): string {
+  const told = doing.slice(0, mostTold).map(({ rank, host, what }) => `; rank ${rank} on ${host} ${what}`);
+  return told.join('');
+}
+
+const sinceText = ({ last_step }: EventOf<'hang'>): string =>
+  last_step === null || last_step === 0 ? '' : ` since step ${last_step}`;
+
+function waitingText({ waiting_for, doing }: EventOf<'stalled'>): string {
+  const [only, ...others] = waiting_for;
+  if (!only) return doingText(doing);
+  const ranks = waiting_for.map(({ rank, host }) => `rank ${rank} on ${host}`).join(', ');
+  const what = doing?.find(({ rank }) => rank === only.rank)?.what;
+  if (others.length > 0 || what === undefined) return `, waiting for ${ranks}${doingText(doing)}`;
+  return `, waiting for ${ranks}, which ${what}`;
+}
+
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const spentText = ({ cost, amount, currency }: { cost: number; amount: number; currency: string }): string =>
@@ -95,12 +120,10 @@ export function eventText(event: RunEvent, isByHand = false): string {
         : `${event.by.join(', ')} ${event.by.length === 1 ? 'takes' : 'take'} the place of ${event.hosts.join(', ')}`;
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
-    case 'stalled': {
-      const ranks = event.waiting_for.map(({ rank, host }) => `rank ${rank} on ${host}`);
-      return `no step for ${Math.floor(event.seconds)} s${ranks.length === 0 ? '' : `, waiting for ${ranks.join(', ')}`}`;
-    }
+    case 'stalled':
+      return `no step for ${Math.floor(event.seconds)} s${waitingText(event)}`;
     case 'hang':
-      return `no heartbeat from ${ranksText(event.ranks)}`;
+      return `no heartbeat from ${ranksText(event.ranks)}${sinceText(event)}${doingText(event.doing)}`;
     case 'stop_requested':
       return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
     case 'checkpoint':

@@ -1,8 +1,6 @@
 // What the journal says of a run's troubles: which of them stand, and which are over.
 import type { RunEvent } from '../contracts/runSchema.js';
-import { eventText, failed } from './marks.js';
-
-type EventOf<K extends RunEvent['kind']> = Extract<RunEvent, { kind: K }>;
+import { eventText, failed, type EventOf } from './marks.js';
 
 /** Why a generation ended, in one line, and when that was (seconds since the epoch). */
 export interface Cause {

@@ -106,15 +106,25 @@ describe('on one machine', () => {
     const machine = hosts.machine();
     const dir = await begin(machine, { ...hosts.profile, maxRestarts: 1, hangTimeout: 10 });
     const stoppedAt = Date.now() / 1000;
-    process.kill(rankOf(dir, rank).pid, 'SIGSTOP');
+    const { pid, host } = rankOf(dir, rank);
+    process.kill(pid, 'SIGSTOP');
     const hang = await untilEvent(dir, 'hang', 30);
     const suspects = linesOf(dir, 'events.jsonl').find(({ kind }) => kind === 'hang')?.['suspects'];
     expect(suspects).toEqual([rank]);
+    const stopped = expect.stringMatching(
+      / step \d+.*: it is stopped by a signal \(SIGSTOP or a debugger\)$/,
+    );
+    const doing = [{ rank, host, what: stopped }];
+    expect(hang.doing).toEqual(doing);
+    const stalled = eventsOf(dir).find(({ kind }) => kind === 'stalled');
+    expect(stalled).toMatchObject({ waiting_for: [{ rank, host }], doing });
+    const restarting = await untilEvent(dir, 'restarting', 30);
+    expect(restarting.reason).toContain(`; rank ${rank} ${hang.doing?.[0]?.what}`);
     await expectRestart(dir, 2, rank !== 0);
     await machine.stop(nodePath(dir), 'now');
     measured(
       7,
-      `rank ${rank} stopped, hangTimeout 10 s: seen after ${(hang.time - stoppedAt).toFixed(1)} s, suspects ${JSON.stringify(suspects)}`,
+      `rank ${rank} stopped, hangTimeout 10 s: seen after ${(hang.time - stoppedAt).toFixed(1)} s, ${JSON.stringify(hang.doing)}`,
     );
   });
 });

@@ -1,10 +1,9 @@
 // A disk that hangs, as a file server's does that is gone: each question that meets it ends with an
 // error that names the node and the path, and everything else goes on. The limit is 30 s, so this
 // takes as long. Mounts need root.
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -12,43 +11,11 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import type { SshNode } from '../../../src/core/cluster/nodes/sshNode.js';
 import { UserError } from '../../../src/core/base/errors.js';
 import { Bootstrap, silenceLimit } from '../../../src/core/setup/bootstrap.js';
+import { HungFolder, noHungFolder } from '../../support/hungFolder.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 
 /** Milliseconds beyond the limit that a loaded machine is given. */
 const margin = 15_000;
-
-/** A file system whose server never answers: FUSE's requests are never read. */
-const silentServer = `
-import ctypes, os, sys
-fd = os.open("/dev/fuse", os.O_RDWR)
-options = b"fd=%d,rootmode=40000,user_id=0,group_id=0" % fd
-libc = ctypes.CDLL(None, use_errno=True)
-if libc.mount(b"hang", sys.argv[1].encode(), b"fuse", 0, options) != 0:
-    sys.exit(os.strerror(ctypes.get_errno()))
-print("mounted", flush=True)
-sys.stdin.read()
-`;
-
-class HungFolder {
-  private constructor(
-    private readonly path: string,
-    private readonly server: ChildProcess,
-  ) {}
-
-  static async mount(path: string): Promise<HungFolder> {
-    mkdirSync(path, { recursive: true });
-    const server = spawn('python3', ['-c', silentServer, path], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const [said] = (await Promise.race([once(server.stdout, 'data'), once(server, 'exit')])) as [unknown];
-    if (!String(said).includes('mounted')) throw new Error(`FUSE could not be mounted: ${String(said)}`);
-    return new HungFolder(path, server);
-  }
-
-  async release(): Promise<void> {
-    this.server.kill('SIGKILL'); // with it every question ends
-    await once(this.server, 'exit');
-    execFileSync('umount', ['-l', this.path]);
-  }
-}
 
 /** A disk of its own, which can be made to hang in the middle of writing. */
 class FreezableDisk {
@@ -76,8 +43,7 @@ class FreezableDisk {
 }
 
 const unavailable = ((): string | undefined => {
-  if (userInfo().uid !== 0) return 'mounts need root';
-  if (!existsSync('/dev/fuse')) return 'this kernel has no FUSE';
+  if (noHungFolder !== undefined) return noHungFolder;
   const missing = ['mkfs.ext4', 'fsfreeze', 'mount'].find(
     (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
   );

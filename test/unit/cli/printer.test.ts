@@ -3,7 +3,7 @@ import { nodePath } from '../../../src/core/base/nodePath.js';
 import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
-import type { DeviceChoice, RunFile } from '../../../src/core/contracts/runSchema.js';
+import type { DeviceChoice, RunEvent, RunFile } from '../../../src/core/contracts/runSchema.js';
 import type { Metric } from '../../../src/core/contracts/metricsSchema.js';
 import type { RunSummary } from '../../../src/core/model/runSummary.js';
 import { evalLine, startLine, stepLine } from '../support/lines.js';
@@ -136,11 +136,21 @@ describe('for a person', () => {
       last_step: 3,
     } as const;
     printer.event({ offset: 0, raw: exit, value: exit });
+    const hang = {
+      kind: 'hang',
+      time: 2,
+      generation: 1,
+      ranks: [0, 1],
+      doing: [{ rank: 1, host: 'h', what: 'is stopped by a debugger' }],
+      last_step: 3,
+    } as const satisfies RunEvent;
+    printer.event({ offset: 0, raw: hang, value: hang });
     const text = lines.join('\n');
     expect(text).toContain('eval of step 25: top-1 87.3%, loss');
     expect(text).toContain('checkpoint step 25: 1.1 MB in 12 ms');
     expect(text).toContain('No space left on device');
     expect(text).toContain('rank 1 on h was killed by signal 9 (SIGKILL), last step 3');
+    expect(text).toContain('no heartbeat from ranks 0, 1 since step 3; rank 1 on h is stopped by a debugger');
   });
 
   it('the summary has images/s, time, accuracy, checkpoints and folder, and the reason of a failure', () => {

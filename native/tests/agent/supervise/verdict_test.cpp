@@ -165,6 +165,8 @@ TEST_F(VerdictTest, RanksThatStandStillAreToldOfBeforeTheyAreEnded) {
   EXPECT_GE(stalled["seconds"].get<double>(), 6);
   ASSERT_EQ(stalled["waiting_for"].size(), 2U) << stalled;
   EXPECT_EQ(stalled["waiting_for"][1]["rank"], 1);
+  ASSERT_EQ(stalled["doing"].size(), 2U) << stalled;
+  EXPECT_EQ(stalled["doing"][1]["what"], "is stopped by a signal (SIGSTOP or a debugger)");
   write_file(dir + "/enough", "");
   const Json now = state(dir);
   for (const Json& rank : now["ranks"]) ::kill(rank["pid"].get<int>(), SIGCONT);

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "trainer/base/note.h"
 #include "trainer/train/process/interval.h"
 
 namespace trainyard {
@@ -34,6 +35,7 @@ void BatchFeed::done() {
 double BatchFeed::take_waited_ms() { return std::exchange(waited_ms_, 0.0); }
 
 Batch BatchFeed::fetch(int64_t step) {
+  const Noted noted(RankWork::takes_images, step + 1);
   const Stopwatch waiting;
   Batch batch = loader_.next(step);
   if (!busy_()) waited_ms_ += waiting.milliseconds();

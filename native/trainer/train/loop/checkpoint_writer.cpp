@@ -5,6 +5,7 @@
 #include <span>
 #include <system_error>
 
+#include "trainer/base/note.h"
 #include "trainer/train/loop/best_step.h"
 
 namespace trainyard {
@@ -79,6 +80,7 @@ bool CheckpointWriter::begin_beside(const CheckpointContents& contents, const St
 
 std::optional<CheckpointOutcome> CheckpointWriter::settle() {
   if (!under_way_.valid()) return std::nullopt;
+  const Noted noted(RankWork::saves);
   return under_way_.get();
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/checkpoint/checkpoint_folders.h"
 #include "common/process.h"
+#include "trainer/base/note.h"
 #include "trainer/base/parallel.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/source.h"
@@ -289,6 +290,7 @@ class TrainRun {
   Judged evaluate() {
     if (!evaluation_) return Judged::no;
     const Stopwatch clock;
+    const Noted noted(RankWork::evaluates);
     judging_ = true;
     const Judged judged = evaluation_->run({.network = step_->network(),
                                             .device = step_->device(),
@@ -388,6 +390,7 @@ class TrainRun {
 
 Exit train(const TrainOptions& options, Communicator& communicator, const StopSignals& signals) {
   check_options(options);
+  show_note();
   use_threads(threads_for_rank(options.threads, communicator));
   const Team team(options.strategy, communicator);
   if (team.serves()) return serve(options, team);

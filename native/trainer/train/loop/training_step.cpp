@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/stopwatch.h"
+#include "trainer/base/note.h"
 
 namespace trainyard {
 
@@ -24,6 +25,7 @@ class TrainingStep::Reducer final : public StatisticsReducer {
  public:
   explicit Reducer(Communicator& communicator) : communicator_(communicator) {}
   void sum(double* values, size_t count) override {
+    const Noted noted(RankWork::sums_statistics);
     const Stopwatch clock;
     communicator_.sum(std::span<double>(values, count));
     waited_ms_ += clock.milliseconds();
@@ -72,6 +74,7 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
 TrainingStep::~TrainingStep() = default;
 
 void TrainingStep::distribute() {
+  const Noted noted(workers_.rank() == 0 ? RankWork::starts : RankWork::waits_for_first);
   if (!network_->running_statistics().empty()) workers_.broadcast(network_->running_statistics(), 0);
   strategy_->distribute();
   network_->weights_changed();
@@ -87,6 +90,7 @@ void TrainingStep::restore_loss_scaler(const LossScalerState& state) {
 }
 
 void TrainingStep::collect() {
+  const Noted noted(RankWork::collects);
   strategy_->collect();
   if (device_ == nullptr) network_->weights_changed();
 }
@@ -109,9 +113,11 @@ StepResult TrainingStep::compute(const BatchView& batch, float loss_scale, const
   accumulator_->clear();
   for (int part = 0; part < accumulate_; ++part) {
     const bool last = part + 1 == accumulate_;
+    note(last ? RankWork::forward : RankWork::computes);
     std::function<void(size_t, size_t)> ready;
     if (last) {
       ready = [this](size_t begin, size_t end) {
+        note(RankWork::backward);
         accumulator_->add_to(begin, end);
         strategy_->ready(begin);
       };
@@ -177,12 +183,14 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   numbered.first_image = first_image(batch, number);
   if (can_take_back()) keep_statistics();
   stage_ = Stage::computing;
+  note(RankWork::computes, number);
   const StepResult mine = compute(numbered, static_cast<float>(scale / images), ahead);
   StepSums sums{.images = static_cast<double>(batch.count),
                 .loss = mine.loss_sum,
                 .top1 = static_cast<double>(mine.top1),
                 .stop = wishes.stop ? 1.0 : 0.0,
                 .finish = wishes.finish ? 1.0 : 0.0};
+  note(RankWork::sums);
   strategy_->sum(sums);
   StepOutcome outcome;
   outcome.loss = sums.loss / images;
@@ -190,9 +198,11 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   const std::string where = "of step " + std::to_string(number) + " is not a finite number";
   if (!std::isfinite(outcome.loss)) throw Diverged("the loss " + where + first_not_finite());
   stage_ = Stage::changing;
+  note(RankWork::updates);
   outcome.skipped = loss_scaler_ && !unscale(number);
   if (outcome.skipped) {
     stage_ = Stage::none;
+    note(RankWork::has_ended_step);
     outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
     outcome.comm_ms = take_waited_ms();
     return outcome;
@@ -206,6 +216,7 @@ StepOutcome TrainingStep::run(const BatchView& batch, int64_t number, double lr,
   }
   if (device_ == nullptr) network_->weights_changed();
   stage_ = Stage::none;
+  note(RankWork::has_ended_step);
   outcome.wishes = {.stop = sums.stop > 0, .finish = sums.finish > 0};
   outcome.comm_ms = take_waited_ms();
   return outcome;

@@ -76,6 +76,7 @@ describe('events', () => {
     { ...at, kind: 'rank_started', rank: 0, host: 'h', pid: 4 },
     { ...at, kind: 'rank_exited', rank: 0, host: 'h', pid: 4, exit_code: null, signal: 9, last_step: 120 },
     { ...at, kind: 'hang', ranks: [1], last_step: 3 },
+    { ...at, kind: 'hang', ranks: [1], doing: [{ rank: 1, host: 'h', what: 'is stopped' }], last_step: 3 },
     { ...at, kind: 'stop_requested', mode: 'checkpoint', by: 'me@h' },
     { ...at, kind: 'checkpoint', step: 5, path: 'checkpoints/step-00000005', bytes: 9 },
     { ...at, kind: 'checkpoint_failed', step: 5, message: 'No space left on device' },

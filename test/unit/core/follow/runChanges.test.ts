@@ -87,7 +87,19 @@ it.each<[string | undefined, RunEvent[]]>([
     [{ ...lost, rank: 0, signal: null, exit_code: 0 }, lost],
   ],
   ['gpu2 was lost: no answer', [lost, { ...base, kind: 'node_lost', host: 'gpu2', reason: 'no answer' }]],
-  ['no heartbeat from rank 1', [lost, { ...base, kind: 'hang', ranks: [1], last_step: 5 }]],
+  ['no heartbeat from rank 1 since step 5', [lost, { ...base, kind: 'hang', ranks: [1], last_step: 5 }]],
+  [
+    'no heartbeat from ranks 0, 1 since step 5; rank 1 on gpu2 is stopped',
+    [
+      {
+        ...base,
+        kind: 'hang',
+        ranks: [0, 1],
+        doing: [{ rank: 1, host: 'gpu2', what: 'is stopped' }],
+        last_step: 5,
+      },
+    ],
+  ],
   ['power', [lost, { ...base, kind: 'restarting', reason: 'power', restarts_left: 1 }]],
   [undefined, [{ ...lost, generation: 2 }]],
 ])('gives the reason of a restart: %s', (expected, events) => {

@@ -146,6 +146,13 @@ describe('the health of a run', () => {
       kind: 'stalled',
       text: 'stalled: no step for 20 s, waiting for rank 1 on gpu2',
     });
+    const doing = [{ rank: 1, host: 'gpu2', what: 'waits for the disk: it reads /mnt/images/train-00012' }];
+    expect(health(running, [{ ...stalled, doing }]).text).toBe(
+      'stalled: no step for 20 s, waiting for rank 1 on gpu2, which waits for the disk: it reads /mnt/images/train-00012',
+    );
+    expect(health(running, [{ ...stalled, waiting_for: [], doing }]).text).toBe(
+      'stalled: no step for 20 s; rank 1 on gpu2 waits for the disk: it reads /mnt/images/train-00012',
+    );
     expect(health([...running, ...steps(98, 99)], [stalled]).kind).toBe('healthy');
   });
 
