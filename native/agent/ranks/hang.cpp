@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "agent/ranks/doing.h"
+#include "agent/ranks/rank_text.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -112,12 +113,6 @@ Suspects find_suspects(const std::vector<RankProcess>& late) {
     if (!what.empty()) suspects.doing.push_back({rank, std::move(what)});
   }
   return suspects;
-}
-
-std::string ranks_text(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
-  return (numbers.size() == 1 ? "rank " : "ranks ") + text;
 }
 
 std::string suspicion(const Suspects& suspects) {

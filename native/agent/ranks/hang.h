@@ -44,9 +44,6 @@ struct Suspects {
   std::vector<Doing> doing{};
 };
 
-/// "rank 1", "ranks 0, 1".
-std::string ranks_text(const std::vector<int>& numbers);
-
 /// What a verdict says of the suspects: "rank 1 computes nothing while the others wait; it waits for
 /// the disk: it reads /x". Without suspects what the only late rank does; else empty.
 std::string suspicion(const Suspects& suspects);
