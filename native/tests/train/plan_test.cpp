@@ -176,6 +176,11 @@ TEST(Plans, RefuseWhatMakesNoSenseByItsFlag) {
          o.repeated_augmentation = 2;
          o.augment = "none";
        }},
+      {"--shuffle-buffer",
+       [](TrainOptions& o) {
+         o.repeated_augmentation = 2;
+         o.shuffle_buffer = 100;
+       }},
       {"--beta1", [](TrainOptions& o) { o.optimizer.beta1 = 1; }},
       {"--beta2", [](TrainOptions& o) { o.optimizer.beta2 = -0.1; }},
       {"--epsilon", [](TrainOptions& o) { o.optimizer.epsilon = 0; }},

@@ -61,7 +61,7 @@ describe.skipIf(noHungFolder)(`images on a disk that hangs (${noHungFolder ?? 'F
       const events = readLines(join(run, 'events.jsonl'));
       for (const kind of ['stalled', 'hang']) {
         const doing = [
-          { rank: 0, host: expect.any(String) as string, what: expect.stringMatching(`^${what}$`) },
+          { rank: 0, host: expect.any(String) as string, what: expect.stringMatching(`^${what}$`) as string },
         ];
         expect(events.find((event) => event.kind === kind)).toMatchObject({ doing });
       }

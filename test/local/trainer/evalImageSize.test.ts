@@ -89,6 +89,10 @@ it('is the size of ranks, of eval and of predict, and training does not notice i
     expect(Number(byRanks[at]?.['loss']) / Number(alone?.['loss'])).toBeCloseTo(1, 6);
     expect(alone?.['loss']).not.toBeCloseTo(Number((await once('same', step))?.['loss']), 6);
   }
+  // Without an average each rank has the weights, and the statistics are rank 0's.
+  expectExit(await runRanks(2, training('plain', '--eval-on', 'ranks', '--eval-image-size', '40')), 0);
+  const [, plain] = evaluations('plain');
+  expect(Number(plain?.['loss']) / Number((await once('plain', 12))?.['loss'])).toBeCloseTo(1, 6);
   // The very numbers of a checkpoint that has trained at that size, and has no second one.
   const older = asOlder('larger', 12, 40);
   expect((await once(older, 12))?.['loss']).toBe((await once('larger', 12))?.['loss']);
@@ -112,7 +116,9 @@ it('may be another one at a resume, which the evaluator beside the training noti
     [12, 40],
   ]) {
     const words = training('resumed', '--steps', String(steps), '--eval-image-size', String(size));
-    expectExit(await runTrainer(words), 0);
+    const { stderr, code } = await runTrainer(words);
+    expect(code, stderr).toBe(0);
+    expect(stderr.includes('eval_image_size: 32, now 40')).toBe(size === 40);
     losses.push((await judged(Number(steps)))['loss']);
   }
   evaluator.child.kill('SIGTERM');

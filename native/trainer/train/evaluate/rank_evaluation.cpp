@@ -61,7 +61,7 @@ class ModelOfFirst {
 void copy_model_of_first(const RankPass& pass, Communicator& workers, Network& to) {
   const double mine = pass.averages ? 1 : 0;
   const bool averaged = workers.gather(std::span(&mine, 1)).front() > 0;
-  if (pass.device != nullptr) pass.device->fetch();
+  if (pass.device != nullptr && !averaged) pass.device->fetch();
   const Averages own{pass.network.weights(), pass.network.running_statistics()};
   const Averages& model = pass.averages ? *pass.averages : own;
   std::ranges::copy(model.weights, to.weights().begin());

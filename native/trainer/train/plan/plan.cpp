@@ -119,6 +119,9 @@ void check_options(const TrainOptions& options) {
   require(options.repeated_augmentation == 1 || options.augment != "none" || options.random_erasing > 0,
           "--repeated-augmentation repeats images to augment each time anew, and --augment none changes none. Leave "
           "one of them out");
+  require(options.repeated_augmentation == 1 || options.shuffle_buffer == 0,
+          "--shuffle-buffer draws from the first images of the order, and with --repeated-augmentation an epoch has "
+          "only a part of the order: the images at its end would never be seen. Leave one of them out");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
@@ -219,6 +222,11 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
   require_same(state, "optimizer", options.optimizer.kind, *plan.resume_from);
   plan.start_step = state.at("step").get<int64_t>();
   plan.recipe_changes = recipe_changes(state, recipe_of(options, plan));
+  const int judged_before = state.value("eval_image_size", plan.image_size);
+  if (!options.eval_data.empty() && judged_before != plan.eval_image_size) {
+    plan.recipe_changes.push_back("eval_image_size: " + std::to_string(judged_before) + ", now " +
+                                  std::to_string(plan.eval_image_size) + ", so accuracies before are no measure");
+  }
 }
 
 std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state) {
