@@ -43,7 +43,7 @@ class Supervisor {
   /// For all nodes before the first generation; before another one for as many as it needs, and for
   /// all a moment. What the run ends with where it cannot go on.
   std::optional<GenerationResult> wait_for_nodes(bool first);
-  /// Whether none of its nodes is missing, or (not `first`) spares make up for those that are.
+  /// Whether none of its nodes is missing, or (not `first`) those that are there take all ranks.
   bool all_nodes(bool first) const;
   bool enough_nodes() const;
   /// The nodes that the next generation has. Notes which take the place of others.

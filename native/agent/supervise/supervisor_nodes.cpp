@@ -74,7 +74,7 @@ std::optional<std::string> Supervisor::open_cluster() {
 
 bool Supervisor::all_nodes(bool first) const {
   if (first) return cluster_->missing().empty();
-  return count_with_ranks(cluster_->present()) >= spec_.usual_nodes() && cluster_->head_is_here();
+  return cluster_->head_is_here() && spec_.on_nodes(cluster_->present(), members_).ranks == spec_.ranks;
 }
 
 bool Supervisor::enough_nodes() const {
@@ -83,8 +83,13 @@ bool Supervisor::enough_nodes() const {
 
 std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   if (!cluster_) return std::nullopt;
-  if (all_nodes(first)) return look_for_leader();
+  const double begun = monotonic_seconds();
   const double fewest = spec_.head_has_ranks() ? 0 : kOldLeaderSeconds;
+  const auto ready = [&] {
+    const bool is_settled = cluster_->missing().empty() || monotonic_seconds() - begun >= fewest;
+    return all_nodes(first) && is_settled;
+  };
+  if (ready()) return look_for_leader();
   const double longest = first ? spec_.start_timeout : std::max(spec_.node_return_timeout, fewest);
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
   journal_.event(
@@ -92,10 +97,9 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
       {{"hosts", cluster_->missing()},
        {"seconds", longest},
        {"fewer_after", !first && spec_.min_nodes < spec_.usual_nodes() ? Json(with_enough) : Json(nullptr)}});
-  const double begun = monotonic_seconds();
   const auto patient = [&] { return monotonic_seconds() - begun < (!first && enough_nodes() ? with_enough : longest); };
   std::optional<std::string> told;
-  while (!all_nodes(first) && !stop_ && patient() && !told) {
+  while (!ready() && !stop_ && patient() && !told) {
     wait_and_look();
     if (first) told = told_why(folder_, cluster_->missing());
   }
@@ -106,7 +110,7 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     result.reason = "stopped while it waited for its nodes";
     return result;
   }
-  if (all_nodes(first) || (!first && enough_nodes())) return look_for_leader();
+  if (ready() || (!first && enough_nodes())) return look_for_leader();
   const std::vector<std::string> missing = cluster_->missing();
   const std::string advice = ". Check that it is up and reaches " + spec_.nodes.front().address +
                              " at the ports of \"portRange\". Both can be set in the profile: the address by "
@@ -138,7 +142,7 @@ std::optional<GenerationResult> Supervisor::look_for_leader() const {
 
 RunSpec Supervisor::spec_of_generation() {
   if (!cluster_) return spec_;
-  const RunSpec spec = spec_.on_nodes(cluster_->present());
+  const RunSpec spec = spec_.on_nodes(cluster_->present(), members_);
   std::vector<std::string> members;
   for (const NodeSpec& node : spec.nodes) {
     if (node.has_ranks()) members.push_back(node.host);

@@ -86,6 +86,13 @@ function waitingText({ waiting_for, doing }: EventOf<'stalled'>): string {
   return `, waiting for ${ranks}, which ${what}`;
 }
 
+function replacedText({ hosts, by }: { hosts: readonly string[]; by: readonly string[] }): string {
+  if (hosts.length === 0) return `ranks are on ${hostsText(by)} too`;
+  const takes = by.length === 1 ? 'takes' : 'take';
+  if (hosts.length === by.length) return `${hostsText(by)} ${takes} the place of ${hostsText(hosts)}`;
+  return `ranks are on ${hostsText(by)}, and no more on ${hostsText(hosts)}`;
+}
+
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 const spentText = ({ cost, amount, currency }: { cost: number; amount: number; currency: string }): string =>
@@ -115,9 +122,7 @@ export function eventText(event: RunEvent, isByHand = false): string {
     case 'waiting_for_nodes':
       return `waiting for ${hostsText(event.hosts)}${waitText(event)}`;
     case 'nodes_replaced':
-      return event.hosts.length === 0
-        ? `ranks are on ${event.by.join(', ')} too`
-        : `${event.by.join(', ')} ${event.by.length === 1 ? 'takes' : 'take'} the place of ${event.hosts.join(', ')}`;
+      return replacedText(event);
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled':

@@ -149,8 +149,8 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   const counted = request.perNode === true ? nodes.length : ranks;
   if (bare) nodes.unshift({ host: bare.host.host, address: bare.address, slots: 0, gpus: null });
   const others = taking.filter((offer) => !taken.some(({ node }) => node.offer === offer));
-  const able = sparesOf(request) === 0 ? [] : others.map(slotsFor);
-  const spares = takenBySpares(request, able, bare ? taken : taken.slice(1));
+  const replaceable = bare ? taken : taken.slice(1);
+  const spares = replaceable.length === 0 ? [] : takenBySpares(request, device, others, replaceable);
   nodes.push(...spares.map((one): PlacedNode => ({ ...placedNode(one, request, device), spare: true })));
   const threads = [...taken, ...spares].map(({ node, count }) => Math.floor(node.offer.cores / count));
   return { nodes, ranks: counted, threadsPerRank: Math.max(1, Math.min(...threads)) };
@@ -181,25 +181,39 @@ const sparesOf = ({ profile, hosts }: Wanted): number => (hosts ? 0 : (profile.s
 
 /**
  * The first of `others` that have slots, each with as many as the smallest of the nodes has whose
- * place it may take. None where there is no such node: the head is not replaced. UserError
- * (preflight) where fewer nodes have slots than spares are asked for.
+ * place it may take. UserError (preflight) where fewer nodes have slots than spares are asked for.
  */
 function takenBySpares(
   request: Wanted,
-  others: readonly NodeSlots[],
+  device: Device,
+  others: readonly NodeOffer[],
   replaceable: readonly TakenSlots[],
 ): TakenSlots[] {
-  if (replaceable.length === 0) return [];
-  const wanted = Math.min(sparesOf(request), others.length);
+  const asked = sparesOf(request);
   const most = Math.min(...replaceable.map(({ count }) => count));
-  const able = others.filter(({ slots }) => slots > 0);
-  if (able.length < wanted) {
-    const { profile } = request;
-    const what = `profile ${profile.name} asks for ${plural(sparesOf(request), 'spare node')}, and has ${able.length} with a free slot`;
-    const hint = { kind: 'fewerSpares', profile: profile.name, spares: able.length } as const;
-    throw new UserError('preflight', `${what} (${others.map(slotsText).join('; ')})`, hint);
+  const wanted = Math.min(asked, others.length);
+  if (wanted === 0) return [];
+  const able: TakenSlots[] = [];
+  const unable: string[] = [];
+  for (const offer of others) {
+    const { host } = offer.host;
+    const missing = request.gpus?.indices?.find((index) => !offer.gpus.some((gpu) => gpu.index === index));
+    if (missing !== undefined) {
+      unable.push(`${host} has no GPU ${missing}`);
+      continue;
+    }
+    const node = slotsOn(offer, device, request.gpus);
+    const slots = request.oneEach === true ? Math.min(1, node.slots) : node.slots;
+    const count = Math.min(slots, most);
+    const least = device === 'cuda' ? (request.sharesGpus === true ? slots : count) : 0;
+    if (count === 0 || node.gpus.length < least) unable.push(slotsText({ ...node, slots: node.gpus.length }));
+    else able.push({ node: { ...node, slots }, count });
   }
-  return able.slice(0, wanted).map((node) => ({ node, count: Math.min(node.slots, most) }));
+  if (able.length >= wanted) return able.slice(0, wanted);
+  const { name } = request.profile;
+  const what = `profile ${name} asks for ${plural(asked, 'spare node')}, and has ${able.length} with a free slot`;
+  const hint = { kind: 'fewerSpares', profile: name, spares: able.length } as const;
+  throw new UserError('preflight', `${what} (${unable.join('; ')})`, hint);
 }
 
 /** Where other hosts were named too. GPUs that others hold can be waited for: see the remedy. */

@@ -99,10 +99,10 @@ function onHosts(run: RunFile, { words, per }: Spread, hosts: readonly string[])
   return { words, hosts, ...(spread === undefined ? {} : { per: spread }) };
 }
 
-/** So many, on as many nodes as that takes. */
+/** So many, on as many nodes as that takes: no more than the run had, unless it has more ranks. */
 function withRanks(run: RunFile, spread: Spread, ranks: number): Spread {
   const kept = { ...spread, words: plannedWords(run, spread.words), ranks };
-  delete kept.nodes;
+  if (ranks > (spread.ranks ?? run.ranks)) delete kept.nodes;
   return kept;
 }
 

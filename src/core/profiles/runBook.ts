@@ -21,7 +21,10 @@ export class RunBook {
     this.path = join(home, 'runs.jsonl');
   }
 
-  /** Other processes may add at the same time: nobody's line is lost. */
+  /**
+   * Other processes may add at the same time: nobody's line is lost, unless it comes in the very
+   * moment in which the file is shortened, once in 500 runs.
+   */
   async add(id: string, profile: string): Promise<void> {
     await mkdir(this.home, { recursive: true, mode: 0o700 });
     const before = await this.text();

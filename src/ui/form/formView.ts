@@ -142,10 +142,12 @@ const gpusOf = (sample: HostSample): FormNode['gpus'] =>
   });
 
 /** How many nodes a run takes that names no number. */
-export function usualNodes({ kind, hosts = [], slurm = {}, spares = 0 }: Profile): string {
+export function usualNodes({ kind, hosts = [], slurm = {}, maxNodes, spares = 0 }: Profile): string {
   if (kind === 'slurm') return String(slurm.nodes ?? 1);
   const there = hosts.filter(hasRanks).length;
-  return spares === 0 ? `all ${there}` : `${there - spares}, and ${plural(spares, 'spare')}`;
+  const taken = Math.min(maxNodes ?? there, there - spares);
+  const text = taken === there ? `all ${there}` : String(taken);
+  return spares === 0 ? text : `${text}, and ${plural(spares, 'spare')}`;
 }
 
 /** What of a budget the profile says; null without a price. */

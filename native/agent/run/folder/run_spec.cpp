@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "agent/run/folder/batch_share.h"
 #include "agent/run/folder/run_folder.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/system/paths.h"
@@ -151,23 +153,44 @@ int RunSpec::usual_nodes() const {
       std::ranges::count_if(nodes, [](const NodeSpec& node) { return node.has_ranks() && !node.spare; }));
 }
 
-RunSpec RunSpec::on_nodes(const std::vector<NodeSpec>& present) const {
+std::vector<NodeSpec> RunSpec::chosen(const std::vector<NodeSpec>& present,
+                                      const std::vector<std::string>& preferred) const {
+  const auto may_be_left = [&](const NodeSpec& node) {
+    return node.has_ranks() && node.host != nodes.front().host &&
+           std::ranges::find(preferred, node.host) == preferred.end();
+  };
+  std::vector<NodeSpec> taken = present;
+  // From the end: first those that are not preferred, then any.
+  for (const bool any : {false, true}) {
+    for (size_t index = taken.size(); index-- > 0 && count_with_ranks(taken) > usual_nodes();) {
+      if (taken[index].has_ranks() && (any || may_be_left(taken[index])))
+        taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(index));
+    }
+  }
+  return taken;
+}
+
+RunSpec RunSpec::on_nodes(const std::vector<NodeSpec>& present, const std::vector<std::string>& preferred) const {
   RunSpec fewer = *this;
-  fewer.nodes.clear();
-  fewer.ranks = 0;
-  for (const NodeSpec& node : present) {
-    if (node.has_ranks() && count_with_ranks(fewer.nodes) == usual_nodes()) break;
-    fewer.nodes.push_back(node);
-    fewer.ranks += node.slots;
-  }
+  const auto take = [&fewer](std::vector<NodeSpec> taken) {
+    fewer.nodes = std::move(taken);
+    fewer.ranks = 0;
+    for (const NodeSpec& node : fewer.nodes) fewer.ranks += node.slots;
+  };
+  take(chosen(present, preferred));
   const bool trains = is_trainer && !argv.empty() && argv.front() == "train";
+  if (!trains || fewer.ranks >= ranks) return fewer;
   // A run that was planned for another number of ranks says so itself.
-  const bool planned = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
-    return word == "--planned-ranks" || word.starts_with("--planned-ranks=");
-  });
-  if (trains && !planned && fewer.ranks < ranks) {
-    fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
+  const auto given = flag_value(argv, "--planned-ranks");
+  const int planned = given ? std::atoi(given->c_str()) : ranks;
+  std::vector<NodeSpec> taken = fewer.nodes;
+  while (!shares_batch(argv, planned, fewer.ranks) && count_with_ranks(fewer.nodes) > std::max(1, min_nodes)) {
+    std::vector<NodeSpec> less = fewer.nodes;
+    less.pop_back();
+    take(std::move(less));
   }
+  if (!shares_batch(argv, planned, fewer.ranks)) take(std::move(taken));
+  if (!given) fewer.argv.insert(fewer.argv.end(), {"--planned-ranks", std::to_string(ranks)});
   return fewer;
 }
 

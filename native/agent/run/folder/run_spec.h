@@ -70,9 +70,14 @@ struct RunSpec {
   /// Whether ranks run on the machine of the supervisor.
   bool head_has_ranks() const { return nodes.empty() || nodes.front().has_ranks(); }
 
-  /// Of a generation on these nodes, the first ones of which take the ranks. With fewer ranks than
-  /// were asked for our trainer shares the same global batch among them.
-  RunSpec on_nodes(const std::vector<NodeSpec>& present) const;
+  /// Of a generation on these nodes: usual_nodes() of them take the ranks, the `preferred` hosts
+  /// before others. With fewer ranks than were asked for our trainer shares the same global batch
+  /// among them. Where the batch cannot be shared equally, further nodes are left out, down to
+  /// min_nodes; where that does not help either, none are.
+  RunSpec on_nodes(const std::vector<NodeSpec>& present, const std::vector<std::string>& preferred = {}) const;
+
+  /// Of these nodes the ones that take ranks, and the head, in the same order.
+  std::vector<NodeSpec> chosen(const std::vector<NodeSpec>& present, const std::vector<std::string>& preferred) const;
 
   /// The whole command line of one rank.
   std::vector<std::string> rank_command(const std::string& run_dir) const;

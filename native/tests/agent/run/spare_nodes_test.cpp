@@ -55,6 +55,38 @@ TEST(SpareNodes, TakeThePlaceOfNodesThatAreNotThere) {
   EXPECT_EQ(spec.on_nodes(present({0, 4})).ranks, 2);
 }
 
+TEST(SpareNodes, GoOnWhereTheNodeIsBackWhosePlaceTheyTook) {
+  const RunSpec spec = parse_run_spec(spec_of(4, 1));
+  EXPECT_EQ(hosts_of(spec.on_nodes(spec.nodes, {"n0", "n2", "n3"})), "n0 n2 n3");
+  EXPECT_EQ(hosts_of(spec.on_nodes({spec.nodes[0], spec.nodes[1], spec.nodes[2]}, {"n0", "n2", "n3"})), "n0 n1 n2");
+}
+
+TEST(FewerNodes, AreAsManyAsShareTheBatchEqually) {
+  Json json = spec_of(4, 0);
+  json["program"] = "trainer";
+  json["paths"]["trainer"] = "/x/trainer";
+  json["minNodes"] = 1;
+  json["argv"] = {"train", "--batch-size", "8"};
+  const auto of_three = [](const Json& one) {
+    const RunSpec spec = parse_run_spec(one);
+    return hosts_of(spec.on_nodes({spec.nodes[0], spec.nodes[1], spec.nodes[3]}));
+  };
+  EXPECT_EQ(of_three(json), "n0 n1");  // 32 images of a step are no multiple of 3
+  json["argv"] = {"train", "--batch-size=9"};
+  EXPECT_EQ(of_three(json), "n0 n1 n3");
+  json["argv"] = {"train", "--accumulate", "3"};
+  EXPECT_EQ(of_three(json), "n0 n1 n3");
+  json["argv"] = {"train"};
+  EXPECT_EQ(of_three(json), "n0 n1");
+  json["minNodes"] = 3;  // the trainer then says what does not fit
+  EXPECT_EQ(of_three(json), "n0 n1 n3");
+  json["argv"] = {"train", "--strategy", "parameter-server"};
+  json["minNodes"] = 1;
+  EXPECT_EQ(of_three(json), "n0 n1 n3");
+  json["argv"] = {"train", "--planned-ranks", "6", "--batch-size", "1"};
+  EXPECT_EQ(of_three(json), "n0 n1 n3");
+}
+
 TEST(SpareNodes, AreBesideAHeadWithoutRanksToo) {
   Json json = spec_of(4, 1);
   json["nodes"][0]["slots"] = 0;

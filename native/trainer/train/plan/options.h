@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/batch_size.h"
 #include "trainer/data/source.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/strategies/team.h"
@@ -26,11 +27,11 @@ struct TrainOptions {
   std::string tune;  ///< "": see tune_on()
   std::string comm = "auto";
   StrategyOptions strategy{};
-  int batch_size = 32;     ///< per replica and micro-batch
-  int accumulate = 1;      ///< micro-batches a step
-  double clip_norm = 0;    ///< 0: no clipping
-  double ema = 0;          ///< decay of the weights' moving average; 0: none is kept
-  int64_t ema_every = 32;  ///< steps between two weights that count
+  int batch_size = kUsualBatchSize;  ///< per replica and micro-batch
+  int accumulate = 1;                ///< micro-batches a step
+  double clip_norm = 0;              ///< 0: no clipping
+  double ema = 0;                    ///< decay of the weights' moving average; 0: none is kept
+  int64_t ema_every = 32;            ///< steps between two weights that count
   double label_smoothing = 0;
   std::optional<double> dropout;  ///< left out: the model's own
   int64_t early_stop = 0;         ///< evaluations without a better top-1 that end the run; 0: never

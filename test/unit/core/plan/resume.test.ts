@@ -144,8 +144,8 @@ describe('with other ranks or GPUs', () => {
 
   it('a training keeps the batch that its ranks were meant for, on as many nodes as it takes', () => {
     const typed = resumedRun(entryOf({}), lab, '/', { ranks: 2 });
-    expect(typed).toMatchObject({ ranks: 2 });
-    expect(typed).not.toHaveProperty('nodes');
+    expect(typed).toMatchObject({ ranks: 2, nodes: 1 });
+    expect(resumedRun(entryOf({}), lab, '/', { ranks: 6 })).not.toHaveProperty('nodes');
     expect(flagValue(typed.words, '--planned-ranks')).toBe('4');
     const argv = ['train', '--planned-ranks', '8'];
     expect(flagValue(resumedRun(entryOf({ argv }), lab, '/', { ranks: 2 }).words, '--planned-ranks')).toBe(
