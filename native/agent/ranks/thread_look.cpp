@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +22,6 @@ namespace trainyard {
 namespace {
 
 constexpr auto kPatience = std::chrono::milliseconds(100);  // for the memory of another process
-constexpr uint64_t kPage = 4096;
 
 std::string proc(int pid) { return "/proc/" + std::to_string(pid); }
 
@@ -85,21 +83,14 @@ std::string type_of_path(int pid, const std::string& path) {
   return type;
 }
 
-/// Up to the first 0, from no more than two pages.
+/// Up to the first 0.
 std::string string_at(int pid, uint64_t address) {
-  std::string text;
-  while (text.size() < PATH_MAX) {
-    std::array<char, kPage> bytes{};
-    const size_t wanted = kPage - (address + text.size()) % kPage;  // the page behind it may not be there
-    const iovec mine{bytes.data(), wanted};
-    const iovec theirs{reinterpret_cast<void*>(address + text.size()), wanted};  // an address there, not here
-    const ssize_t got = ::process_vm_readv(pid, &mine, 1, &theirs, 1, 0);
-    if (got <= 0) return {};
-    const char* end = std::find(bytes.data(), bytes.data() + got, '\0');
-    text.append(bytes.data(), static_cast<size_t>(end - bytes.data()));
-    if (end != bytes.data() + got) return text;
-  }
-  return {};
+  const Descriptor memory(::open((proc(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, PATH_MAX> bytes{};
+  // Fewer bytes where the page behind it is not there.
+  const ssize_t got = memory ? ::pread(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(address)) : 0;
+  const char* end = std::find(bytes.data(), bytes.data() + std::max<ssize_t>(got, 0), '\0');
+  return {bytes.data(), static_cast<size_t>(end - bytes.data())};
 }
 
 /// As above, by a thread of its own: a process whose memory another of its threads changes just

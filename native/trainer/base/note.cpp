@@ -14,16 +14,19 @@ constexpr unsigned kStepBits = 56;
 constexpr uint64_t kSteps = (uint64_t{1} << kStepBits) - 1;
 constexpr unsigned kHalf = 32;
 
-/// Of the process, from the first note to its end.
-RankNote* shown() {
+/// What others can read; lasts to the end of the process. nullptr: the system has no such memory.
+RankNote* make_shown() {
   static const Descriptor memory(::memfd_create(kRankNoteName, MFD_CLOEXEC));
   if (!memory || ::ftruncate(memory.get(), sizeof(RankNote)) != 0) return nullptr;
   void* at = ::mmap(nullptr, sizeof(RankNote), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   return at == MAP_FAILED ? nullptr : std::construct_at(static_cast<RankNote*>(at));
 }
 
-RankNote unshown;
-RankNote* current = &unshown;
+RankNote*& current() {
+  static RankNote unshown;
+  static RankNote* note = &unshown;
+  return note;
+}
 
 uint64_t word(RankWork work, int64_t step) {
   return uint64_t{static_cast<uint8_t>(work)} << kStepBits | (static_cast<uint64_t>(step) & kSteps);
@@ -31,17 +34,17 @@ uint64_t word(RankWork work, int64_t step) {
 
 /// Nobody else writes, and whoever reads looks when nothing has changed for long.
 void store(uint64_t work) {
-  current->parts.store(0, std::memory_order_relaxed);
-  current->work.store(work, std::memory_order_relaxed);
+  current()->parts.store(0, std::memory_order_relaxed);
+  current()->work.store(work, std::memory_order_relaxed);
 }
 
-int64_t noted_step() { return static_cast<int64_t>(current->work.load(std::memory_order_relaxed) & kSteps); }
+int64_t noted_step() { return static_cast<int64_t>(current()->work.load(std::memory_order_relaxed) & kSteps); }
 
 }  // namespace
 
 void show_note() {
-  static RankNote* const memory = shown();
-  if (memory != nullptr) current = memory;
+  static RankNote* const memory = make_shown();
+  if (memory != nullptr) current() = memory;
   note(RankWork::starts, 0);
 }
 
@@ -50,12 +53,14 @@ void note(RankWork work) { store(word(work, noted_step())); }
 void note(RankWork work, int64_t step) { store(word(work, step)); }
 
 void note_part(size_t part, size_t parts) {
-  current->parts.store(uint64_t{parts} << kHalf | uint64_t{part}, std::memory_order_relaxed);
+  current()->parts.store(uint64_t{parts} << kHalf | uint64_t{part}, std::memory_order_relaxed);
 }
 
 Noted::Noted(RankWork work) : Noted(work, noted_step()) {}
 
-Noted::Noted(RankWork work, int64_t step) : before_(current->work.load(std::memory_order_relaxed)) { note(work, step); }
+Noted::Noted(RankWork work, int64_t step) : before_(current()->work.load(std::memory_order_relaxed)) {
+  note(work, step);
+}
 
 Noted::~Noted() { store(before_); }
 

@@ -25,6 +25,9 @@ import {
 
 const words = training(endless, '--checkpoint-every', '50', '--keep', '3');
 
+/** Whatever the rank was at. */
+const stopped = / step \d+.*: it is stopped by a signal \(SIGSTOP or a debugger\)$/;
+
 /** A moment after a checkpoint, so that there is one to go back to. */
 async function begin(machine: SshMachine, profile: Profile): Promise<string> {
   const dir = await startRun(machine, profile, words);
@@ -111,10 +114,7 @@ describe('on one machine', () => {
     const hang = await untilEvent(dir, 'hang', 30);
     const suspects = linesOf(dir, 'events.jsonl').find(({ kind }) => kind === 'hang')?.['suspects'];
     expect(suspects).toEqual([rank]);
-    const stopped = expect.stringMatching(
-      / step \d+.*: it is stopped by a signal \(SIGSTOP or a debugger\)$/,
-    );
-    const doing = [{ rank, host, what: stopped }];
+    const doing = [{ rank, host, what: expect.stringMatching(stopped) as string }];
     expect(hang.doing).toEqual(doing);
     const stalled = eventsOf(dir).find(({ kind }) => kind === 'stalled');
     expect(stalled).toMatchObject({ waiting_for: [{ rank, host }], doing });

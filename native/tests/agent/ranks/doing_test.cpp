@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -194,6 +195,37 @@ TEST(Doing, OneWhoseThreadMeetsADiskThatHangs) {
     idle.join();
   });
   EXPECT_EQ(said_of(other, wanted), wanted);
+}
+
+/// What a process of another user may say of it.
+std::string said_by_another_user(int pid) {
+  std::array<int, 2> pipe{-1, -1};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return "no pipe";
+  const Descriptor from(pipe[0]);
+  Descriptor to(pipe[1]);
+  const Other looks([&] {
+    constexpr uid_t kNobody = 65534;
+    if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0) return;
+    write_all(to.get(), doing_of(pid, 0), "pipe");
+  });
+  to = Descriptor();
+  std::array<char, kMostDoing> text{};
+  const ssize_t got = ::read(from.get(), text.data(), text.size());
+  return {text.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))};
+}
+
+TEST(Doing, WhereNothingMayBeReadTheStateIsLeft) {
+  if (::getuid() != 0) GTEST_SKIP() << "another user's process needs root";
+  const Other waits(wait_forever);
+  const Other stops([] {
+    show_note();
+    ::raise(SIGSTOP);
+  });
+  const std::string stopped = "starts: it is stopped by a signal (SIGSTOP or a debugger)";
+  ASSERT_EQ(said_of(stops, stopped), stopped);
+  EXPECT_EQ(said_by_another_user(stops.pid()), "is stopped by a signal (SIGSTOP or a debugger)");
+  ASSERT_EQ(said_of(waits, "sleeps in futex_wait: it waits for another thread").substr(0, 6), "sleeps");
+  EXPECT_EQ(said_by_another_user(waits.pid()), "sleeps");
 }
 
 TEST(Doing, ATrainerSaysMore) {
