@@ -62,7 +62,7 @@ constexpr auto kFileCalls = std::to_array<FileCall>({
     {SYS_fsync, "flushes", Names::descriptor, 0},
     {SYS_fdatasync, "flushes", Names::descriptor, 0},
     {SYS_sync_file_range, "flushes", Names::descriptor, 0},
-    {SYS_fallocate, "makes room in", Names::descriptor, 0},
+    {SYS_fallocate, "allocates space in", Names::descriptor, 0},
     {SYS_ftruncate, "changes", Names::descriptor, 0},
     {SYS_getdents64, "lists", Names::descriptor, 0},
     {SYS_fstat, "looks at", Names::descriptor, 0},
