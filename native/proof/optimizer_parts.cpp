@@ -32,7 +32,8 @@ bool optimizers(const std::string& device) {
   bool all = true;
   for (const char* kind : {"sgd", "lars", "adam", "adamw"}) {
     OptimizerOptions options{.kind = kind};
-    if (options.kind == "adamw") options.weight_decay = 0.5;  // what it adds to adam is not to be too small to see
+    // What it adds to adam is not to be too small to see.
+    if (options.kind == "adamw") options.weight_decay = 0.5;
     Training tested({.model = "resnet20"}, open(device));
     Training want({.model = "resnet20"}, reference());
     const std::vector<float> before = copy(want.network().weights());

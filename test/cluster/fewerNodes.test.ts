@@ -2,8 +2,7 @@
 // the same global batch, to its end.
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { processesNaming, until } from '../support/harness.js';
-import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { endAllOf, practiceHosts, type FaultHosts } from './support/hosts.js';
 import { eventsOf, linesOf, startRun, training, untilEvent, untilOver, untilStep } from './support/runs.js';
 
 const steps = 1500;
@@ -14,25 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => hosts.stop());
 
-/** Everything of the second node: its sshd, its agents and its ranks. */
-const ofSecond = (): number[] =>
-  processesNaming(dirname(hosts.homes[1] ?? '')).map((line) => Number(line.split(' ')[0]));
-
-/** It is as if its power were cut: no process of it is left, and none comes back. */
-async function killSecond(): Promise<void> {
-  await until('no process of the second node to be left', () => {
-    const pids = ofSecond();
-    for (const pid of pids) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // it went with another one
-      }
-    }
-    return pids.length === 0;
-  });
-}
-
 // Half a minute is given to a lost node before the others go on without it.
 test('a run goes on with fewer nodes where minNodes allows it, with the same global batch, and finishes', async () => {
   const machine = hosts.machine();
@@ -41,7 +21,7 @@ test('a run goes on with fewer nodes where minNodes allows it, with the same glo
   const dir = await startRun(machine, profile, words);
   await untilEvent(dir, 'checkpoint', 60);
   await untilStep(dir, 60);
-  await killSecond();
+  await endAllOf(dirname(hosts.homes[1] ?? '')); // as if its power were cut
   const again = await untilEvent(dir, 'started', 120, ({ generation }) => generation > 1);
   expect(again.world).toBe(1);
   const { state } = await untilOver(machine, dir, 150);

@@ -1,8 +1,7 @@
 // A run keeps a spare node, which takes the place of a node that is killed for good.
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { processesNaming, until } from '../support/harness.js';
-import { practiceHosts, type FaultHosts } from './support/hosts.js';
+import { endAllOf, practiceHosts, type FaultHosts } from './support/hosts.js';
 import {
   eventsOf,
   linesOf,
@@ -24,22 +23,6 @@ beforeAll(async () => {
 });
 afterAll(() => hosts.stop());
 
-/** It is as if the power of a node were cut: no process of it is left, and none comes back. */
-async function killNode(at: number): Promise<void> {
-  const home = dirname(hosts.homes[at] ?? '');
-  await until('no process of the node to be left', () => {
-    const pids = processesNaming(home).map((line) => Number(line.split(' ')[0]));
-    for (const pid of pids) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // it went with another one
-      }
-    }
-    return pids.length === 0;
-  });
-}
-
 test('a spare node takes the place of a lost one at once, with as many ranks, and the run finishes', async () => {
   const machine = hosts.machine();
   const words = training(steps, '--batch-size', '8', '--checkpoint-every', '50', '--keep', '3');
@@ -53,7 +36,7 @@ test('a spare node takes the place of a lost one at once, with as many ranks, an
     ['joined', undefined],
     ['joined', true],
   ]);
-  await killNode(1);
+  await endAllOf(dirname(hosts.homes[1] ?? '')); // as if its power were cut
   const lost = await untilEvent(dir, 'node_lost', 60);
   expect(lost.host).toBe(second?.host);
   const replaced = await untilEvent(dir, 'nodes_replaced', 60);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMostThreads = 256;  // to look at, of one process
 constexpr size_t kMostPath = 100;     // bytes; of a longer one the end tells more
-constexpr double kBusy = 0.5;         // processors of threads that compute while the first one waits for them
+constexpr double kBusy = 0.5;         // processors of threads for which the first one waits
 constexpr int kMostChildren = 4;      // a program that a shell started, which another shell started
 
 /// What a thread waits for, as far as that decides which thread to tell of.

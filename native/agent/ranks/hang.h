@@ -44,8 +44,8 @@ struct Suspects {
   std::vector<Doing> doing{};
 };
 
-/// What a verdict says of the suspects: "rank 1 computes nothing while the others wait; it waits for
-/// the disk: it reads /x". Without suspects what the only late rank does; else empty.
+/// What a verdict says of the suspects: "rank 1 computes nothing while the others wait; it waits
+/// for the disk: it reads /x". Without suspects what the only late rank does; else empty.
 std::string suspicion(const Suspects& suspects);
 
 /// Ranks that wait in a collective operation poll and so use their processor; a rank that is

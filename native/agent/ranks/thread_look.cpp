@@ -76,7 +76,8 @@ std::string type_of_path(int pid, const std::string& path) {
   for (const Mount& mount : mounts_of(pid)) {
     const std::string folder = mount.point.ends_with('/') ? mount.point : mount.point + "/";
     const bool holds = path.starts_with(folder) || path == mount.point;
-    if (!holds || folder.size() < longest) continue;  // of two mounts at one point the later one counts
+    // Of two mounts at one point the later one counts.
+    if (!holds || folder.size() < longest) continue;
     longest = folder.size();
     type = mount.type;
   }

@@ -34,10 +34,9 @@ Descriptor open_note(int pid) {
   return Descriptor();
 }
 
-std::string part_text(uint64_t parts) {
-  const uint64_t part = parts & UINT32_MAX;
-  const uint64_t all = parts >> 32U;
-  return part == 0 ? "" : " (part " + std::to_string(part) + " of " + std::to_string(all) + ")";
+std::string part_text(uint64_t word) {
+  if (part_in(word) == 0) return "";
+  return " (part " + std::to_string(part_in(word)) + " of " + std::to_string(parts_in(word)) + ")";
 }
 
 std::string text_of(RankWork work, const std::string& step, uint64_t parts) {
@@ -86,8 +85,8 @@ std::string trainer_note(int pid) {
   if (!memory || ::pread(memory.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
   if (number_at(bytes, offsetof(RankNote, mark)) != kRankNoteMark) return {};
   const uint64_t work = number_at(bytes, offsetof(RankNote, work));
-  const std::string step = "step " + std::to_string(work & ((uint64_t{1} << 56U) - 1));
-  return text_of(static_cast<RankWork>(work >> 56U), step, number_at(bytes, offsetof(RankNote, parts)));
+  const std::string step = "step " + std::to_string(step_in(work));
+  return text_of(work_in(work), step, number_at(bytes, offsetof(RankNote, parts)));
 }
 
 }  // namespace trainyard

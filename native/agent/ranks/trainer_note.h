@@ -4,8 +4,8 @@
 
 namespace trainyard {
 
-/// Such as "waits for images of step 121"; empty where the process shows no note, as other programs,
-/// or has nothing to say.
+/// Such as "waits for images of step 121"; empty where the process shows no note, as other
+/// programs, or has nothing to say.
 std::string trainer_note(int pid);
 
 }  // namespace trainyard

@@ -26,8 +26,8 @@ struct GenerationResult {
 struct GenerationListener {
   std::function<void(const RankProcess&)> rank_started;
   std::function<void(const ExitRecord&)> rank_exited;
-  /// No rank has made a step for so many seconds. `waiting_for`: the ranks that the others wait for,
-  /// as far as that is known, and `doing` what they do; both as the event has them.
+  /// No rank has made a step for so many seconds. `waiting_for`: the ranks that the others wait
+  /// for, as far as that is known, and `doing` what they do; both as the event has them.
   std::function<void(const Json& waiting_for, const Json& doing, double seconds, int64_t last_step)> stalled;
   /// `suspects`: those of `ranks` that the others seem to wait for.
   std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, const Json& doing,
@@ -83,9 +83,9 @@ class Generation {
   Suspects suspects(double silent_seconds) const;
   void look_at_grace(double now);
   void look_at_start_deadline(double now);
-  /// Begins the end of a generation whose ranks are lost or hang. Makes the given-up file for rank 0
-  /// of a training (common/given_up.h), which then has time for a checkpoint of its last whole step.
-  /// The ranks of another program have `grace` seconds after SIGTERM.
+  /// Begins the end of a generation whose ranks are lost or hang. Makes the given-up file for rank
+  /// 0 of a training (common/given_up.h), which then has time for a checkpoint of its last whole
+  /// step. The ranks of another program have `grace` seconds after SIGTERM.
   void give_up(double grace);
   /// Whether rank 0 is writing that checkpoint.
   bool rescues(double now);

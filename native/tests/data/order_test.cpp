@@ -1,5 +1,5 @@
-// The order of images, a function of the seed alone: with a shuffle buffer, drawn from a window that
-// moves over the set; and with images that are repeated and dealt to the ranks.
+// The order of images, a function of the seed alone: with a shuffle buffer, drawn from a window
+// that moves over the set; and with images that are repeated and dealt to the ranks.
 #include "trainer/data/order.h"
 
 #include <gmock/gmock.h>

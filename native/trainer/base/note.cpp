@@ -10,10 +10,6 @@
 namespace trainyard {
 namespace {
 
-constexpr unsigned kStepBits = 56;
-constexpr uint64_t kSteps = (uint64_t{1} << kStepBits) - 1;
-constexpr unsigned kHalf = 32;
-
 /// What others can read; lasts to the end of the process. nullptr: the system has no such memory.
 RankNote* make_shown() {
   static const Descriptor memory(::memfd_create(kRankNoteName, MFD_CLOEXEC));
@@ -28,9 +24,7 @@ RankNote*& current() {
   return note;
 }
 
-uint64_t word(RankWork work, int64_t step) {
-  return uint64_t{static_cast<uint8_t>(work)} << kStepBits | (static_cast<uint64_t>(step) & kSteps);
-}
+uint64_t word(RankWork work, int64_t step) { return note_word(work, static_cast<uint64_t>(step)); }
 
 /// Nobody else writes, and whoever reads looks when nothing has changed for long.
 void store(uint64_t work) {
@@ -38,7 +32,7 @@ void store(uint64_t work) {
   current()->work.store(work, std::memory_order_relaxed);
 }
 
-int64_t noted_step() { return static_cast<int64_t>(current()->work.load(std::memory_order_relaxed) & kSteps); }
+int64_t noted_step() { return static_cast<int64_t>(step_in(current()->work.load(std::memory_order_relaxed))); }
 
 }  // namespace
 
@@ -53,7 +47,7 @@ void note(RankWork work) { store(word(work, noted_step())); }
 void note(RankWork work, int64_t step) { store(word(work, step)); }
 
 void note_part(size_t part, size_t parts) {
-  current()->parts.store(uint64_t{parts} << kHalf | uint64_t{part}, std::memory_order_relaxed);
+  current()->parts.store(note_parts(part, parts), std::memory_order_relaxed);
 }
 
 Noted::Noted(RankWork work) : Noted(work, noted_step()) {}

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// From now on the note can be read by others; it says that the rank starts. Where the system has no
-/// such memory nobody can read it.
+/// From now on the note can be read by others; it says that the rank starts. Where the system has
+/// no such memory nobody can read it.
 void show_note();
 
 /// In the step that was noted last.

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Lets requests move on. Returns whether all are done, and then forgets them. `what` names the call.
-/// Throws Error(Exit::internal) where MPI fails.
+/// Lets requests move on. Returns whether all are done, and then forgets them. `what` names the
+/// call. Throws Error(Exit::internal) where MPI fails.
 bool all_done(std::vector<MPI_Request>& requests, const char* what);
 
 /// Waits until all requests are done, and forgets them. Lets the processor go meanwhile, since

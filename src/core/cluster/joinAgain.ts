@@ -66,7 +66,7 @@ export async function joinAgain(
   }
 }
 
-/** `agent join` and the supervisor speak a language of their own, which every version may change. */
+/** The protocol between `agent join` and the supervisor may change with every version. */
 function assertSameVersion({ hashes: before }: RunFile, now: NodeRuntime['hashes'], host: string): void {
   if (isDeepStrictEqual(before, now)) return;
   const what = `${host} cannot join again from here: another version of Trainyard started the run`;

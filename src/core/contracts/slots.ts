@@ -6,6 +6,9 @@
  */
 export const hasRanks = ({ slots }: { slots?: number | undefined }): boolean => slots !== 0;
 
-/** Whether a node of a run has ranks from its start: a spare one waits for another one to be lost. */
+/** Whether a node of a run has no rank, and waits for another one to be lost. */
+export const isSpare = ({ spare }: { spare?: true | undefined }): boolean => spare === true;
+
+/** Whether a node of a run has ranks from its start. */
 export const startsRanks = (node: { slots: number; spare?: true | undefined }): boolean =>
-  hasRanks(node) && node.spare !== true;
+  hasRanks(node) && !isSpare(node);

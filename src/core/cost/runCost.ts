@@ -39,8 +39,8 @@ type Times = Pick<RunState, 'started' | 'ended' | 'updated'>;
 
 /**
  * The cost up to `until` (seconds since the epoch): price x units x hours, from each supervisor's
- * start to its run's end or last update. Units are the nodes of the run that have slots, or
- * their GPUs (none on CPUs: the cost is 0); spare ones are held too. Time of restarts counts, since the nodes are
+ * start to its run's end or last update. Units are the nodes of the run that have slots, or their
+ * GPUs (none on CPUs: the cost is 0). Spare ones and the time of restarts count, since they are
  * held. Each start has its own price; one in another currency counts 0. Undefined without a price.
  */
 export function costUntil(run: PricedRun | null, state: Times | null, until = Infinity): number | undefined {

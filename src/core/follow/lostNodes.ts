@@ -9,12 +9,12 @@ import type { RunEntry } from '../contracts/agentApi.js';
 const usualPause = 10_000;
 /** Where the node is there and may not join, or has been away for `longAway`. */
 const longestPause = 60_000;
-/** Milliseconds: the run waits for a lost node for 10 minutes, unless its profile says otherwise. */
+/** Milliseconds. A run waits for a lost node for 10 minutes, unless its profile says otherwise. */
 const longAway = 15 * 60_000;
 
 /**
- * The nodes that the run has lost and may take up again. None of a run that is over, stops, restarts
- * no more or is supervised elsewhere; and never its head, whose supervisor starts its own part.
+ * The nodes that the run has lost and may take up again. None of a run that is over, stops,
+ * restarts no more or is supervised elsewhere. Never its head, whose supervisor starts its own part.
  */
 export function lostNodesOf({ run, state, interrupted, elsewhere }: RunEntry): string[] {
   if (run?.profile.kind !== 'ssh' || run.limits.maxRestarts === 0) return [];

@@ -100,11 +100,7 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
     const hint = { kind: 'fewerNodes', profile: profile.name, nodes: taking.length } as const;
     throw new UserError('preflight', what, hint);
   }
-  const slotsFor = (offer: NodeOffer): NodeSlots => {
-    const node = slotsOn(offer, device, request.gpus);
-    return request.oneEach === true && node.slots > 0 ? { ...node, slots: 1, usual: 1 } : node;
-  };
-  const nodeSlots = taking.slice(0, most).map(slotsFor);
+  const nodeSlots = taking.slice(0, most).map((offer) => slotsFor(offer, device, request));
   const sum = (count: (node: NodeSlots) => number): number =>
     nodeSlots.reduce((total, node) => total + count(node), 0);
   const all = sum(({ slots }) => slots);
@@ -156,16 +152,26 @@ export function placeRanks(request: Wanted, device: Device, offers: readonly Nod
   return { nodes, ranks: counted, threadsPerRank: Math.max(1, Math.min(...threads)) };
 }
 
+function slotsFor(offer: NodeOffer, device: Device, { gpus, oneEach }: Wanted): NodeSlots {
+  const node = slotsOn(offer, device, gpus);
+  return oneEach === true && node.slots > 0 ? { ...node, slots: 1, usual: 1 } : node;
+}
+
 /** How many ranks a node takes. */
 interface TakenSlots {
   node: NodeSlots;
   count: number;
 }
 
-function placedNode({ node, count }: TakenSlots, request: Wanted, device: Device): PlacedNode {
-  const { offer, slots, gpus } = node;
+/** The GPUs that the ranks of a node need. */
+const gpusNeeded = ({ node, count }: TakenSlots, { sharesGpus }: Wanted): number =>
+  sharesGpus === true ? node.slots : count;
+
+function placedNode(taken: TakenSlots, request: Wanted, device: Device): PlacedNode {
+  const { node, count } = taken;
+  const { offer, gpus } = node;
   const { host, address } = offer;
-  const least = request.sharesGpus === true ? slots : count;
+  const least = gpusNeeded(taken, request);
   if (device === 'cuda' && gpus.length < least) throw tooFewGpus(node, request);
   return {
     host: host.host,
@@ -202,12 +208,11 @@ function takenBySpares(
       unable.push(`${host} has no GPU ${missing}`);
       continue;
     }
-    const node = slotsOn(offer, device, request.gpus);
-    const slots = request.oneEach === true ? Math.min(1, node.slots) : node.slots;
-    const count = Math.min(slots, most);
-    const least = device === 'cuda' ? (request.sharesGpus === true ? slots : count) : 0;
-    if (count === 0 || node.gpus.length < least) unable.push(slotsText({ ...node, slots: node.gpus.length }));
-    else able.push({ node: { ...node, slots }, count });
+    const node = slotsFor(offer, device, request);
+    const spare = { node, count: Math.min(node.slots, most) };
+    const lacksGpus = device === 'cuda' && node.gpus.length < gpusNeeded(spare, request);
+    if (spare.count > 0 && !lacksGpus) able.push(spare);
+    else unable.push(slotsText({ ...node, slots: node.gpus.length }));
   }
   if (able.length >= wanted) return able.slice(0, wanted);
   const { name } = request.profile;

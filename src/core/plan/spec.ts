@@ -8,7 +8,7 @@ import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
 import { argvOf, type RunRequest } from './request/request.js';
 import { headAddress } from './headAddress.js';
-import { startsRanks } from '../contracts/slots.js';
+import { isSpare, startsRanks } from '../contracts/slots.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -30,7 +30,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
   const { nodes, ranks, threadsPerRank } = placement;
   const price = priceOf(profile);
   const withRanks = nodes.filter(startsRanks).length;
-  const spares = nodes.filter(({ spare }) => spare === true).length;
+  const spares = nodes.filter(isSpare).length;
   const from = request.kind === 'train' ? originOf(request.argv) : undefined;
   const evaluatedOn = request.kind === 'train' ? request.evaluatedOn : undefined;
   return {

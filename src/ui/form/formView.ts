@@ -6,7 +6,7 @@ import { offerIn } from '../../core/cluster/nodes/offers.js';
 import type { Machine } from '../../core/cluster/nodes/machine.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
-import { hasRanks, startsRanks } from '../../core/contracts/slots.js';
+import { hasRanks, isSpare, startsRanks } from '../../core/contracts/slots.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { gpuHolders } from '../../core/model/hosts/gpuHolders.js';
@@ -241,7 +241,7 @@ export async function placeText(
     });
     const why = choice?.asked === 'auto' && device === 'cpu' ? `, on the CPU: ${choice.why}` : '';
     const ranks = placement.nodes.filter(startsRanks).reduce((sum, { slots }) => sum + slots, 0);
-    const spares = placement.nodes.filter(({ spare }) => spare === true).map(({ host }) => host);
+    const spares = placement.nodes.filter(isSpare).map(({ host }) => host);
     const waiting = spares.length === 0 ? '' : `; ${spares.join(', ')} as spare`;
     return { text: `${nodes.join(', ')}${why}${waiting}.`, title: 'Would start now', ranks };
   } catch (error) {

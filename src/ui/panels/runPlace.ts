@@ -1,6 +1,6 @@
 // Where a run computes, in words.
 import type { RunDetails } from '../../core/contracts/agentApi.js';
-import { startsRanks } from '../../core/contracts/slots.js';
+import { isSpare, startsRanks } from '../../core/contracts/slots.js';
 import { hostsText } from '../../core/model/hosts/rankText.js';
 import { isOver, statusOf } from '../../core/model/runStatus.js';
 import { plural } from '../figureText.js';
@@ -26,7 +26,7 @@ function besideRanks(details: RunDetails): string[] {
   const { run, state } = details;
   const isUnderWay = state?.nodes !== undefined && !isOver(statusOf(details));
   const nodes = isUnderWay ? (state.nodes ?? []) : (run?.nodes ?? []);
-  const spares = nodes.filter(({ spare }) => spare === true).length;
+  const spares = nodes.filter(isSpare).length;
   const lost = nodes.filter((node) => 'state' in node && node.state === 'lost').map(({ host }) => host);
   return [
     ...(spares === 0 ? [] : [plural(spares, 'spare')]),

@@ -311,9 +311,8 @@ std::optional<std::string> missing_command(const RunSpec& spec) {
 
 std::string run_label(const RunSpec& spec) {
   if (!spec.label.empty()) return spec.label;
-  for (size_t i = 0; spec.is_trainer && i < spec.argv.size(); ++i) {
-    if (spec.argv[i] == "--model" && i + 1 < spec.argv.size()) return spec.argv[i + 1];
-    if (spec.argv[i].starts_with("--model=")) return spec.argv[i].substr(8);
+  if (spec.is_trainer) {
+    if (const auto model = flag_value(spec.argv, "--model")) return *model;
   }
   return std::filesystem::path(spec.argv.front()).filename().string();
 }

@@ -24,7 +24,7 @@ struct NodeSpec {
   int workers = 1;                      ///< that its one process may start, where the run has one process on each node
   std::vector<std::string> tasks = {};  ///< TensorFlow's, of its processes ("ps:2222")
   std::string nvidia = {};              ///< the node's folders of NVIDIA's libraries, separated by colons
-  bool spare = false;                   ///< it waits, to take the place of a lost one; these stand last
+  bool spare = false;                   ///< it waits to take a lost one's place; these stand last
   bool has_ranks() const { return slots > 0; }
 };
 

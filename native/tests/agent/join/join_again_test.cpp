@@ -10,7 +10,7 @@
 namespace trainyard::test {
 namespace {
 
-constexpr double kLostSeconds = 20 + 15;  // until the head counts a node without a connection as lost
+constexpr double kLostSeconds = 20 + 15;  // until a node without a connection is lost
 
 class JoinAgainTest : public ClusterTest {
  protected:

@@ -28,11 +28,11 @@ enum class Judged { yes, cancelled, no };
 
 class RankEvaluation {
  public:
-  /// Opens the images of --eval-data on every rank. plan: with classes, image sizes and batch, which
-  /// evaluations have too. decoders: threads that decode. Images of training's size are judged in the
-  /// network that trains and in the memory of its activations. For another size each rank makes a
-  /// network of its own, and takes its memory. Throws as open_for_evaluation, require_same_classes
-  /// and make_network.
+  /// Opens the images of --eval-data on every rank. plan: with classes, image sizes and batch,
+  /// which evaluations have too. decoders: threads that decode. Images of training's size are
+  /// judged in the network that trains and in the memory of its activations. For another size each
+  /// rank makes a network of its own, and takes its memory. Throws as open_for_evaluation,
+  /// require_same_classes and make_network.
   RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers);
 
   /// Every rank judges its part of the images with the weights and running statistics that rank 0's

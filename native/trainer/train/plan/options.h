@@ -51,7 +51,7 @@ struct TrainOptions {
   std::string augment = "standard";
   double random_erasing = 0;
   Mixing mixing{};
-  int repeated_augmentation = 1;  ///< times that an epoch has each of its images, each augmented anew
+  int repeated_augmentation = 1;  ///< views that an epoch has of each of its images
   std::string cache = "none";
   std::string jpeg_decoder = "cpu";
   int64_t shuffle_buffer = 0;  ///< 0: each epoch is mixed whole
