@@ -126,6 +126,16 @@ export class Context implements Disposable {
     return registry.resolve(text, this.cwd, await this.runsKnown(profile.name));
   }
 
+  /** The profile of the run that RUN names, as in `resolveRun`; no machine stands for it yet. */
+  async profileOfNamed(args: Args): Promise<Profile> {
+    return this.profiles.get((await this.profileOfRun(args.words[0] ?? '', args)) ?? 'local');
+  }
+
+  /** A further machine, of a profile beside the one that the command is about. */
+  beside(profile: Profile): Machine {
+    return this.makeMachine(profile);
+  }
+
   /** Every run that a word names, each of its own profile as in `resolveRun`. */
   async resolveRuns(args: Args): Promise<NamedRun[]> {
     const runs: NamedRun[] = [];

@@ -8,7 +8,7 @@ import { RunMetrics } from '../core/model/runMetrics.js';
 import { StepTable } from '../core/model/series/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
 import { exitCodeOf } from '../core/model/runExit.js';
-import { resumeCommand } from '../core/plan/resume.js';
+import { otherHeadText, resumeCommand } from '../core/plan/resume.js';
 import { mostRankOutputs, outputFiles } from '../core/follow/runOutput.js';
 import { LostNodes } from '../core/follow/lostNodes.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
@@ -130,8 +130,13 @@ export async function followRun(
   follower.onState((details) => {
     lost.saw(currentProfile.name, details);
   });
+  let copied: string | undefined;
+  follower.onState((details) => {
+    copied = otherHeadText(details);
+  });
   follower.onConnection((change) => {
-    context.output.note(change === 'lost' ? 'the connection was lost; trying again' : 'connected again');
+    const lost = `the connection was lost; trying again${copied === undefined ? '' : `. ${copied}`}`;
+    context.output.note(change === 'lost' ? lost : 'connected again');
   });
   const left = leaveOnSignals(context, store, options);
   try {

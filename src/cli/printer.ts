@@ -202,6 +202,8 @@ export class TablePrinter implements RunPrinter {
       case 'node_lost':
       case 'waiting_for_nodes':
       case 'nodes_replaced':
+      case 'mirror_failed':
+      case 'head_changed':
       case 'restarting':
       case 'budget_low':
       case 'budget_spent':
@@ -212,6 +214,7 @@ export class TablePrinter implements RunPrinter {
         this.note(eventText(value));
         break;
       case 'node_joined':
+      case 'mirrored':
       case 'created':
       case 'started':
       case 'rank_started':

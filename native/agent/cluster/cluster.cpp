@@ -74,6 +74,7 @@ Cluster::Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal)
                   {"key", key_},
                   {"paths", {{"agent", spec.agent}, {"trainer", spec.trainer}, {"proxy", proxy_beside(spec.mpiexec)}}}};
   replace_file(folder.node(spec.nodes.front().host, "join.json"), to_line(join) + "\n");
+  if (!spec.mirror.empty()) mirror_ = std::make_unique<MirrorSource>(folder);
 }
 
 void Cluster::start_own_join() {
@@ -105,6 +106,7 @@ void Cluster::step() {
     look_for_lost(node, now);
   }
   read_launches();
+  look_at_mirror();
 }
 
 void Cluster::serve(ClusterNode& node) {
@@ -134,6 +136,7 @@ bool Cluster::pump(ClusterNode& node) {
 }
 
 void Cluster::admit(std::unique_ptr<Wire> wire) {
+  if (take_mirror(wire)) return;
   ClusterNode* node = find(wire->host());
   if (node == nullptr) return;  // it holds the key, but is no node of this run
   if (node->wire) drop(*node, "it connected anew");
@@ -184,6 +187,7 @@ void Cluster::take_ready(ClusterNode& node, const Fields& fields) {
     set_state(node, ClusterNode::State::joined);
     journal_.event("node_joined", {{"host", node.spec.host}, {"shared", node.shared}});
   }
+  ask_mirror(node);
   if (settle_round_ > 0 && node.settled != settle_round_) {
     node.wire->send({{"kind", over_ ? "over" : "settle"}, {"number", settle_round_}});
     return;
@@ -377,11 +381,13 @@ std::vector<std::string> Cluster::left() const {
   return lines;
 }
 
+const ClusterNode* Cluster::find(const std::string& host) const {
+  const auto found = std::ranges::find(nodes_, host, [](const ClusterNode& node) { return node.spec.host; });
+  return found == nodes_.end() ? nullptr : &*found;
+}
+
 ClusterNode* Cluster::find(const std::string& host) {
-  for (ClusterNode& node : nodes_) {
-    if (node.spec.host == host) return &node;
-  }
-  return nullptr;
+  return const_cast<ClusterNode*>(std::as_const(*this).find(host));
 }
 
 }  // namespace trainyard

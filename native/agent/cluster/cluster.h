@@ -1,6 +1,6 @@
 // The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
-// there. What concerns the ranks is in cluster_ranks.cpp, one node in cluster_node.h, the rest in
-// cluster.cpp.
+// there. What concerns the ranks is in cluster_ranks.cpp, one node in cluster_node.h, the copy
+// of the run folder in cluster_mirror.cpp, the rest in cluster.cpp.
 #pragma once
 #include <memory>
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/cluster/cluster_node.h"
+#include "agent/cluster/mirror_source.h"
 #include "agent/connection/control_channel.h"
 #include "agent/connection/join_port.h"
 #include "agent/ranks/rank_hosts.h"
@@ -33,6 +34,10 @@ class Cluster : public RankHosts {
   /// Whether the nodes' states changed since the last call.
   bool changed() { return std::exchange(changed_, false); }
   Json nodes_json() const;
+  /// Null where no node keeps a copy of the run folder.
+  Json mirror_json() const;
+  /// Nullptr where none does.
+  const MirrorSource* mirror() const { return mirror_.get(); }
 
   /// The process of the head's own `agent join`, which belongs to no generation.
   const std::optional<ProcessId>& own_join() const { return own_join_; }
@@ -69,6 +74,9 @@ class Cluster : public RankHosts {
  private:
   void start_own_join();
   void admit(std::unique_ptr<Wire> wire);
+  bool take_mirror(std::unique_ptr<Wire>& wire);
+  void ask_mirror(ClusterNode& node);
+  void look_at_mirror();
   void serve(ClusterNode& node);
   bool pump(ClusterNode& node);
   void take_control(ClusterNode& node, const Fields& message);
@@ -83,6 +91,7 @@ class Cluster : public RankHosts {
   Json launch_message(const ClusterNode& node, const std::vector<std::string>& words) const;
   void set_state(ClusterNode& node, ClusterNode::State state);
   ClusterNode* find(const std::string& host);
+  const ClusterNode* find(const std::string& host) const;
   const ClusterNode* of_rank(int rank) const;
 
   RunFolder folder_;
@@ -91,6 +100,8 @@ class Cluster : public RankHosts {
   std::string key_, token_;
   JoinPort port_;
   std::vector<ClusterNode> nodes_;
+  std::unique_ptr<MirrorSource> mirror_;
+  MirrorSource::Status mirrored_;  ///< as it was said last
   std::optional<ProcessId> own_join_;
   double next_own_join_ = 0, next_beat_ = 0, next_kill_ = 0;
   int generation_ = 0;

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "agent/join/join_head.h"
+#include "agent/join/mirror_copy.h"
 #include "agent/join/node_activity.h"
 #include "agent/join/node_copy.h"
 #include "agent/join/node_ranks.h"
@@ -178,6 +179,8 @@ class Join {
       head_.wire()->send({{"kind", "killed"}, {"round", fields.integer("round", 0, INT64_MAX)}, {"left", left.size()}});
     } else if (kind == "let_go") {
       say_all_ended(folder_, static_cast<int>(fields.integer("generation", 1, INT32_MAX)));
+    } else if (kind == "mirror") {
+      if (!mirror_) mirror_ = std::make_unique<MirrorCopy>(folder_, spec_);
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};
     }
@@ -342,6 +345,7 @@ class Join {
   NodeCopy copy_;
   SampleLog samples_;
   NodeActivity activity_;
+  std::unique_ptr<MirrorCopy> mirror_;  ///< where the head has asked this node for it
   std::optional<Settling> settling_;
   std::string state_, why_, told_why_;
   bool over_ = false, welcomed_ = false, was_welcomed_ = false, shared_ = false, is_head_ = false;

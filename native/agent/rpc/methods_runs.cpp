@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "agent/messages/rpc_error.h"
+#include "agent/rpc/describe_run.h"
 #include "agent/rpc/rpc.h"
 #include "agent/rpc/run_start.h"
 #include "agent/run/folder/run_about.h"
@@ -23,28 +24,12 @@ namespace {
 constexpr size_t kMostListed = 6 << 20;  // bytes of run.list's answer; older runs beyond it are left out
 constexpr double kKillSeconds = 12;
 
-Json describe(const RunFolder& folder) {
-  const auto run = read_json_object(folder.run());
-  const auto state = read_json_object(folder.state());
-  const bool has_id = run && run->contains("id") && (*run)["id"].is_string();
-  Json json;
-  json["id"] = has_id ? (*run)["id"] : Json(fs::path(folder.dir()).filename().string());
-  json["dir"] = folder.dir();
-  json["run"] = run ? *run : Json(nullptr);
-  json["state"] = state ? *state : Json(nullptr);
-  json["about"] = read_about(folder);
-  const Supervision now = supervision(folder, state, disk_of(folder.dir()));
-  json["interrupted"] = now.kind == Supervision::Kind::nobody;
-  json["elsewhere"] = now.kind == Supervision::Kind::elsewhere ? Json(now.host) : Json(nullptr);
-  return json;
-}
-
 Answer list(const Fields& params, ServeContext&) {
   Json answer{{"runs", Json::array()}};
   size_t bytes = 0;
   for (const std::string& dir : list_run_folders(expand_path(params.string("workdir")))) {
-    Json one = describe(RunFolder(dir));
-    if (one["interrupted"] == true) one = describe(RunFolder(dir));  // see get
+    Json one = describe_run(RunFolder(dir));
+    if (one["interrupted"] == true) one = describe_run(RunFolder(dir));  // see get
     bytes += to_line(one).size();
     if (bytes > kMostListed) {
       answer["truncated"] = true;
@@ -64,10 +49,10 @@ std::string stamp_of(const struct stat& info) {
 
 Answer get(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
-  Json answer = describe(folder);
+  Json answer = describe_run(folder);
   // The supervisor may have said how the run ended, and gone, between the look at its words and the
   // look at it.
-  if (answer["interrupted"] == true) answer = describe(folder);
+  if (answer["interrupted"] == true) answer = describe_run(folder);
   Json files = Json::object(), stamps = Json::object();
   for (const std::string sub : {"", "logs/", "gpus/"}) {
     std::error_code failed;

@@ -13,6 +13,7 @@ Dispatcher::Dispatcher(FrameWriter& writer, ServeContext context) : writer_(writ
   add_gpu_methods(table_);
   add_run_methods(table_);
   add_node_methods(table_);
+  add_mirror_methods(table_);
   add_delete_methods(table_);
   add_file_methods(table_);
   add_metric_methods(table_);

@@ -48,6 +48,7 @@ void add_host_methods(MethodTable& table);
 void add_gpu_methods(MethodTable& table);
 void add_run_methods(MethodTable& table);
 void add_node_methods(MethodTable& table);
+void add_mirror_methods(MethodTable& table);
 void add_delete_methods(MethodTable& table);
 void add_file_methods(MethodTable& table);
 void add_metric_methods(MethodTable& table);

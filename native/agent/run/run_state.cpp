@@ -48,6 +48,7 @@ Json RunState::to_json() const {
   json["mpiexec"] = json_of(mpiexec);
   json["evaluator"] = json_of(evaluator);
   if (!nodes.is_null()) json["nodes"] = nodes;
+  if (!mirror.is_null()) json["mirror"] = mirror;
   json["started"] = started;
   json["ended"] = json_or_null(ended);
   json["exitCode"] = json_or_null(exit_code);

@@ -29,7 +29,8 @@ struct RunState {
   std::optional<double> ended;
   std::optional<int> exit_code;
   std::optional<std::string> reason;
-  Json nodes;  ///< of a run of several hosts; else null
+  Json nodes;   ///< of a run of several hosts; else null
+  Json mirror;  ///< where a node keeps a copy of the run folder; else null
 
   Json to_json() const;
 };

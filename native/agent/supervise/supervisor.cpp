@@ -381,7 +381,7 @@ void Supervisor::set_phase(const std::string& phase) {
 
 void Supervisor::save_state() {
   next_refresh_ = monotonic_seconds() + kLeaseRefreshSeconds;
-  if (cluster_) state_.nodes = cluster_->nodes_json();
+  if (cluster_) describe_cluster();
   try {
     replace_file(folder_.state(), to_line(state_.to_json()) + "\n");
     state_saved_ = true;

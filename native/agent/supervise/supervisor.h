@@ -52,6 +52,8 @@ class Supervisor {
   /// the head has no ranks, and that node does not see the run folder.
   std::optional<GenerationResult> look_for_leader() const;
   void settle_nodes(bool over);
+  void finish_mirror();
+  void describe_cluster();
   void say_restarting(const GenerationResult& before, int restarts_left);
   GenerationListener listener();
   void rest_before_restart();

@@ -28,6 +28,7 @@ namespace {
 
 constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
 constexpr double kOwnJoinSeconds = 3;
+constexpr double kMirrorSeconds = 60;  // for the last checkpoint to be copied
 constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer would do
 /// For the ranks of a lost node to be gone: the node ends them 18 s after it last heard the head.
 /// Without ranks on the head one of them may be rank 0, which writes where the next one will.
@@ -174,8 +175,23 @@ void Supervisor::say_restarting(const GenerationResult& before, int restarts_lef
                                 {"checkpoint", newest}});
 }
 
+void Supervisor::describe_cluster() {
+  state_.nodes = cluster_->nodes_json();
+  state_.mirror = cluster_->mirror_json();
+}
+
+/// The last checkpoint goes to the mirror before its node is let go.
+void Supervisor::finish_mirror() {
+  const MirrorSource* mirror = cluster_->mirror();
+  if (mirror == nullptr) return;
+  const int64_t last = mirror->next_look();
+  const double deadline = monotonic_seconds() + kMirrorSeconds;
+  while (!mirror->is_done(last) && monotonic_seconds() < deadline && !stop_now()) wait_and_look();
+}
+
 void Supervisor::settle_nodes(bool over) {
   if (!cluster_) return;
+  if (over) finish_mirror();
   cluster_->settle(over);
   double deadline = monotonic_seconds() + kSettleSeconds;
   while (!cluster_->settled() && monotonic_seconds() < deadline) wait_and_look();

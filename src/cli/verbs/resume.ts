@@ -6,6 +6,7 @@ import { countOf } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
 import { wishFlags, wishesOf } from '../wishes.js';
+import { underOtherHead } from '../otherHead.js';
 import { stayWith } from './run.js';
 
 export const resume: Verb = {
@@ -19,6 +20,11 @@ export const resume: Verb = {
       name: 'hosts',
       value: 'A,B',
       help: "every slot of these of a cluster's hosts, in place of the hosts, nodes and ranks of RUN",
+    },
+    {
+      name: 'head',
+      value: 'HOST',
+      help: 'when the head is lost: HOST, which kept a copy of the run folder or shares its disk, is the head from now on',
     },
     { name: 'ranks', value: 'N', help: 'so many processes, in place of the ranks of RUN' },
     {
@@ -38,15 +44,18 @@ export const resume: Verb = {
   details: [
     'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
     'With --hosts or --ranks a training keeps its global batch: with fewer ranks each takes more micro-batches of it. What RUN asked for by --gpus holds on each of these hosts, unless --gpus is given.',
+    'With --head the profile is changed too, and a head that does not answer is left out of the run. It is asked for 20 s first: a run that is under way there stays there.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
   ],
   async run(context, args) {
-    const entry = await context.resolveRun(args);
+    const head = args.value('head');
+    const moved = head === undefined ? undefined : await underOtherHead(context, args, head);
+    const entry = moved?.details ?? (await context.resolveRun(args));
     const profile = context.currentProfile;
     const [hosts, ranks, gpus] = [args.value('hosts'), args.value('ranks'), args.value('gpus')];
     const typed = resumedRun(entry, profile, context.cwd, {
       ...wishesOf(args),
-      hosts: hosts === undefined ? undefined : hostListOf(hosts, '--hosts'),
+      hosts: hosts === undefined ? moved?.hosts : hostListOf(hosts, '--hosts'),
       ranks: ranks === undefined ? undefined : countOf('--ranks', ranks, 2),
       gpus: gpus === undefined ? undefined : gpuWishOf(gpus, '--gpus').text,
     });

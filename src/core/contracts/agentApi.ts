@@ -74,6 +74,14 @@ const runEntrySchema = z.object({
 export type RunEntry = z.infer<typeof runEntrySchema>;
 
 /**
+ * A run of which a node keeps a copy. Its files are those of the copy; `dir` is where they will be.
+ * `time`: when the copy was whole last, seconds since the epoch.
+ */
+const mirroredRunSchema = z.extend(runEntrySchema, { time: z.number() });
+/** A run of which a node keeps a copy. */
+export type MirroredRun = z.infer<typeof mirroredRunSchema>;
+
+/**
  * `files`: bytes of the run's files, by their names below its folder. `stamps`: of the files that
  * are in the folder itself, a text that is another one after every change.
  */
@@ -107,6 +115,8 @@ export const agentResults = {
   }),
   'run.join': z.object({ dir: nodePathSchema }),
   'run.not_joined': nothing,
+  'mirror.list': z.object({ runs: z.array(mirroredRunSchema) }),
+  'mirror.adopt': z.object({ dir: nodePathSchema, adopted: z.boolean() }),
   'leftovers.list': z.object({
     runs: z.array(
       z.object({ dir: nodePathSchema, supervised: z.boolean(), processes: z.array(processSchema) }),
@@ -161,6 +171,8 @@ export interface AgentParams {
     again?: true;
   };
   'run.not_joined': { dir: NodePath; host: string; why: string };
+  'mirror.list': { workdir: NodePath };
+  'mirror.adopt': { workdir: NodePath; id: string; host: string };
   'leftovers.list': { workdir: NodePath };
   'leftovers.kill': { workdir: NodePath; all: boolean };
   'run.list': { workdir: NodePath };

@@ -232,6 +232,16 @@ export const profileSchema = z
           ),
         ),
     ),
+    mirror: optional(
+      z
+        .string()
+        .check(
+          z.minLength(1),
+          about(
+            'The host that keeps a copy of the folder of each run, so that the run can go on there when the head is lost.',
+          ),
+        ),
+    ),
     nodeReturnTimeout: optional(
       positive.check(
         about(
@@ -314,6 +324,14 @@ export const profileSchema = z
         if (/^--(run-dir|resume)(=|$)/.test(word)) {
           problem(['train', 'flags', at], 'must not name the folder or the checkpoint of a run');
         }
+      }
+      const { mirror } = profile;
+      if (mirror !== undefined && profile.kind !== 'ssh') {
+        problem(['mirror'], `is for profiles of kind ssh, not ${profile.kind}`);
+      } else if (mirror !== undefined && !hosts.some(({ host }) => host === mirror)) {
+        problem(['mirror'], `${mirror} is not one of the hosts`);
+      } else if (mirror !== undefined && mirror === head?.host) {
+        problem(['mirror'], `${mirror} is the head, which has the folders of the runs itself`);
       }
       const { minNodes, maxNodes, spares = 0 } = profile;
       if (spares > 0 && profile.kind !== 'ssh') {

@@ -192,6 +192,8 @@ export const runSpecSchema = z.object({
   interface: z.optional(z.string()),
   portRange: z.optional(z.string()),
   minNodes: z.optional(count),
+  /** The host that keeps a copy of the run folder. */
+  mirror: z.optional(z.string()),
   /** The checkpoint whose weights the run began with: the folder of its run, and its step. */
   from: z.optional(z.object({ dir: z.string(), step: count })),
   /** As the profile had it at the start. */
@@ -238,6 +240,19 @@ const phaseSchema = z.enum([
 export type Phase = z.infer<typeof phaseSchema>;
 
 /**
+ * The copy of the run folder on another node: the newest checkpoint that is whole there, when the
+ * node had everything last (seconds since the epoch), and why it cannot be written now. `shared`:
+ * the node sees the head's folder, and there is nothing to copy.
+ */
+const mirrorSchema = z.object({
+  host: z.string(),
+  shared: z.optional(z.literal(true)),
+  checkpoint: z.optional(z.nullable(z.string())),
+  time: z.optional(z.nullable(z.number())),
+  why: z.optional(z.nullable(z.string())),
+});
+
+/**
  * state.json. `started`, `ended`, `updated` and `since` are in seconds since the epoch; `world`
  * counts the ranks of the generation.
  */
@@ -262,6 +277,7 @@ export const stateSchema = z.object({
       }),
     ),
   ),
+  mirror: z.optional(mirrorSchema),
   started: z.number(),
   ended: z.nullable(z.number()),
   exitCode: z.nullable(z.int()),
@@ -323,6 +339,9 @@ export const eventSchema = z.discriminatedUnion('kind', [
     fewer_after: z.optional(z.nullable(z.number())),
   }),
   event('nodes_replaced', { hosts: z.array(z.string()), by: z.array(z.string()) }),
+  event('mirrored', { host: z.string(), checkpoint: z.string() }),
+  event('mirror_failed', { host: z.string(), reason: z.string() }),
+  event('head_changed', { from: z.string(), to: z.string() }),
   event('restarting', {
     reason: z.nullable(z.string()),
     restarts_left: count,

@@ -123,6 +123,12 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `waiting for ${hostsText(event.hosts)}${waitText(event)}`;
     case 'nodes_replaced':
       return replacedText(event);
+    case 'mirrored':
+      return `${event.host} has a copy of ${event.checkpoint}`;
+    case 'mirror_failed':
+      return `${event.host} cannot copy the run folder: ${event.reason}`;
+    case 'head_changed':
+      return `${event.to} is the head in place of ${event.from}`;
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled':
@@ -204,6 +210,9 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
     case 'node_lost': // its ranks are marked
     case 'waiting_for_nodes':
     case 'nodes_replaced':
+    case 'mirrored':
+    case 'mirror_failed':
+    case 'head_changed':
     case 'restarting':
     case 'stalled': // what comes of it is marked
     case 'checkpoint_passed_over': // it lies elsewhere on the axis
@@ -247,6 +256,8 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'gap':
     case 'waiting_for_nodes':
     case 'nodes_replaced':
+    case 'mirror_failed':
+    case 'head_changed':
     case 'restarting':
     case 'figures_damaged':
     case 'figures_passed_over':
@@ -259,6 +270,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'started':
     case 'rank_started':
     case 'node_joined':
+    case 'mirrored':
     case 'stop_requested':
     case 'checkpoint':
     case 'evaluator_started':

@@ -77,6 +77,9 @@ export class RunJournal {
       case 'rank_started':
       case 'node_joined':
       case 'nodes_replaced':
+      case 'mirrored':
+      case 'mirror_failed':
+      case 'head_changed':
       case 'stop_requested':
       case 'checkpoint_passed_over': // no trouble, or one that the log shows
       case 'evaluator_started':

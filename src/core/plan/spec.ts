@@ -84,6 +84,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
           interface: profile.interface ?? 'auto',
           portRange: portRangeOf(profile),
           minNodes: Math.min(profile.minNodes ?? withRanks, withRanks),
+          ...mirrorAmong(nodes, profile),
         }),
     totalSteps: null,
   };
@@ -94,6 +95,11 @@ function perNodeFields(request: RunRequest, { nodes }: Placement): Pick<StartSpe
   if (request.kind === 'train' || !request.perNode) return {};
   const workers = request.profile.kind === 'local' ? nodes[0]?.workers : undefined;
   return { perNode: true, ...(workers === undefined ? {} : { workers }) };
+}
+
+/** The node that keeps a copy of the run folder, where it is one of the run's and not its head. */
+function mirrorAmong([, ...others]: Placement['nodes'], { mirror }: Profile): Pick<StartSpec, 'mirror'> {
+  return mirror !== undefined && others.some(({ host }) => host === mirror) ? { mirror } : {};
 }
 
 /**

@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 54> kFiles{"run.json",
+constexpr std::array<std::string_view, 56> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -34,6 +34,8 @@ constexpr std::array<std::string_view, 54> kFiles{"run.json",
                                                   "figures.jsonl",
                                                   "figures.state.json",
                                                   "join.json",
+                                                  "mirror.json",
+                                                  "mirror.part",
                                                   "slurm.sh",
                                                   "slurm.log",
                                                   "stop-job.json",
@@ -134,6 +136,8 @@ class Removal {
     return path == "supervisor.lock" || path == "code.json" || path == "run.json" || path == kMark;
   }
 
+  /// Copies of run folders: of the head's, and of one that the run had here before (mirrored_files.h).
+  static bool is_copy(const std::string& path) { return path == "mirror" || path == "former"; }
   static bool is_below_code(const std::string& path) { return path.starts_with("code/"); }
   static bool is_folder_of_run(const std::string& path) {
     return path == "code" || is_below_code(path) || is_run_subfolder(path);
@@ -153,7 +157,10 @@ class Removal {
       const std::string path = below + one.path().filename().string();
       const auto kind = one.symlink_status(failed_).type();
       if (failed_) fail("look at", one.path().string());
-      if (kind == fs::file_type::directory && is_folder_of_run(path)) {
+      if (kind == fs::file_type::directory && is_copy(path)) {
+        fs::remove_all(one.path(), failed_);
+        if (failed_) fail("remove", one.path().string());
+      } else if (kind == fs::file_type::directory && is_folder_of_run(path)) {
         const size_t before = remains_.count;
         clear(path + "/");
         if (remains_.count == before) remove(path);
@@ -193,6 +200,8 @@ void make_marked_folder(const std::string& dir) {
   make_private_folders(dir);
   if (is_new) mark_as_made(dir);
 }
+
+bool is_temporary(std::string_view path) { return without_temporary_end(path) != path; }
 
 bool is_run_file(const std::string& path) {
   const std::string_view name = without_temporary_end(path);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/run/folder/run_folder.h"
@@ -18,6 +19,9 @@ void mark_as_made(const std::string& dir);
 
 /// Whether `path`, relative to the run's folder, names a file of a run.
 bool is_run_file(const std::string& path);
+
+/// Whether a path is that of a write which is under way, or was cut short: it ends in .tmp-PID.
+bool is_temporary(std::string_view path);
 
 struct Remains {
   std::vector<std::string> names;  ///< relative to the run's folder, sorted; the first 20

@@ -131,6 +131,11 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
                          spec.first_port < 1 || spec.last_port > 65535 || spec.first_port > spec.last_port)) {
     throw FieldError("spec.portRange must read like 47000-47100");
   }
+  spec.mirror = fields.optional_string("mirror").value_or("");
+  const auto is_mirror = [&spec](const NodeSpec& node) { return node.host == spec.mirror; };
+  if (!spec.mirror.empty() && std::none_of(spec.nodes.begin() + 1, spec.nodes.end(), is_mirror)) {
+    throw FieldError("spec.mirror must be one of spec.nodes, and not the first, which is the head");
+  }
   spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, spec.usual_nodes()));
 }
 

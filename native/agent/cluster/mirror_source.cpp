@@ -1,0 +1,268 @@
+#include "agent/cluster/mirror_source.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "agent/messages/base64.h"
+#include "agent/system/clock.h"
+#include "common/error.h"
+#include "common/files.h"
+#include "common/process.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr size_t kPiece = 96 << 10;          // bytes of a file in one message
+constexpr uint64_t kUnconfirmed = 2U << 20;  // bytes on their way, at most
+constexpr size_t kHighWater = 512 << 10;     // bytes waiting to be sent, at most
+constexpr double kBeatSeconds = 1;           // between signs of life
+constexpr double kLookSeconds = 1;           // between two looks at the folder
+constexpr double kSilentSeconds = 60;        // of a mirror whose disk is slow
+constexpr double kAfterFailure = 60;         // seconds until a mirror that could not write is tried again
+constexpr double kEndSeconds = 2;
+constexpr int kTickMs = 100;
+
+/// The mirror is gone, or is to be left alone for now.
+class Broken : public std::runtime_error {
+ public:
+  Broken(const std::string& why, bool is_refusal) : std::runtime_error(why), is_refusal_(is_refusal) {}
+  bool is_refusal() const { return is_refusal_; }
+
+ private:
+  bool is_refusal_;  ///< the mirror said so itself
+};
+
+}  // namespace
+
+/// One connection, from what the mirror has to its end.
+class MirrorSource::Work {
+ public:
+  Work(const RunFolder& folder, Shared& shared, Wire& wire) : dir_(folder.dir()), shared_(shared), wire_(wire) {}
+
+  /// Throws Broken.
+  void run() {
+    wait_until([this] { return asked_; });
+    for (;;) {
+      const int64_t look = begin_look();
+      const std::vector<MirroredFile> files = list();
+      for (const MirroredFile& file : files) bring(file);
+      remove_what_is_gone(files);
+      passed_ = false;
+      say({{"kind", "pass"}, {"time", now_seconds()}});
+      wait_until([this] { return passed_; });
+      end_look(look, newest_checkpoint(files));
+      const double until = monotonic_seconds() + kLookSeconds;
+      wait_until([&] { return monotonic_seconds() >= until; });
+    }
+  }
+
+ private:
+  struct Copy {
+    uint64_t size = 0;
+    int64_t time = 0;
+    uint64_t inode = 0;  ///< of the file here that was copied last; 0: not known
+  };
+
+  int64_t begin_look() {
+    const std::scoped_lock lock(shared_.mutex);
+    return ++shared_.begun;
+  }
+
+  void end_look(int64_t look, const std::string& checkpoint) {
+    const std::scoped_lock lock(shared_.mutex);
+    shared_.done = look;
+    shared_.status = {checkpoint, now_seconds(), ""};
+  }
+
+  std::vector<MirroredFile> list() const {
+    try {
+      return list_mirrored(dir_);
+    } catch (const Error& error) {
+      throw Broken(error.what(), true);
+    }
+  }
+
+  void bring(const MirroredFile& file) {
+    Copy& copy = copies_[file.path];
+    const bool known = copy.inode != 0 || copy.size > 0 || copy.time != 0;
+    if (file.grows) {
+      // The figures of a machine are thinned with age: a file that was replaced is copied anew.
+      const bool is_same = copy.inode == file.inode || (copy.inode == 0 && !file.path.starts_with("gpus/"));
+      if (known && is_same && copy.size == file.size) return;
+      send(file, known && is_same && copy.size < file.size ? copy.size : 0, copy);
+    } else if (file.is_done && !(known && copy.size == file.size && copy.time == file.time)) {
+      send(file, 0, copy);
+    }
+  }
+
+  /// The bytes from `from` on. Where the file changed or went meanwhile, the mirror keeps what it
+  /// had, and the next look finds the new one.
+  void send(const MirroredFile& file, uint64_t from, Copy& copy) {
+    const std::string path = dir_ + "/" + file.path;
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!fd) return;
+    say({{"kind", "put"}, {"path", file.path}, {"from", from}, {"size", file.size}, {"time", file.time}});
+    std::string piece(kPiece, '\0');
+    uint64_t at = from;
+    while (at < file.size) {
+      const size_t wanted = std::min<uint64_t>(piece.size(), file.size - at);
+      const ssize_t got = ::pread(fd.get(), piece.data(), wanted, static_cast<off_t>(at));
+      if (got <= 0) break;
+      say({{"kind", "data"}, {"data", base64(std::string_view(piece).substr(0, static_cast<size_t>(got)))}});
+      at += static_cast<uint64_t>(got);
+      sent_ += static_cast<uint64_t>(got);
+      wait_until([this] { return sent_ - confirmed_ <= kUnconfirmed && wire_.waiting() <= kHighWater; });
+    }
+    struct stat now{};
+    const bool is_whole = at == file.size && ::fstat(fd.get(), &now) == 0 &&
+                          (file.grows || (static_cast<uint64_t>(now.st_size) == file.size &&
+                                          now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec == file.time));
+    say({{"kind", is_whole ? "end" : "drop"}});
+    if (is_whole) copy = {file.size, file.time, file.inode};
+  }
+
+  void remove_what_is_gone(const std::vector<MirroredFile>& files) {
+    std::set<std::string> there;
+    for (const MirroredFile& file : files) there.insert(file.path);
+    std::erase_if(copies_, [&](const auto& entry) {
+      if (there.contains(entry.first)) return false;
+      say({{"kind", "remove"}, {"path", entry.first}});
+      return true;
+    });
+  }
+
+  void say(const Json& message) { wire_.send(message); }
+
+  template <typename Condition>
+  void wait_until(const Condition& condition) {
+    for (;;) {
+      if (!wire_.pump()) throw Broken(wire_.why(), false);
+      while (const auto message = wire_.next()) take(*message);
+      if (!wire_.why().empty()) throw Broken(wire_.why(), false);
+      {
+        const std::scoped_lock lock(shared_.mutex);
+        if (shared_.over) throw Broken("the run is over", false);
+        if (shared_.wire) throw Broken("it connected anew", false);
+      }
+      const double now = monotonic_seconds();
+      if (now >= next_beat_) {
+        next_beat_ = now + kBeatSeconds;
+        say({{"kind", "beat"}});
+      }
+      if (condition()) return;
+      if (now - wire_.heard() > kSilentSeconds) throw Broken("nothing was heard from it for 60 s", false);
+      pollfd end{wire_.fd(), static_cast<short>(POLLIN | (wire_.waiting() > 0 ? POLLOUT : 0)), 0};
+      ::poll(&end, 1, kTickMs);
+    }
+  }
+
+  void take(const Json& message) {
+    const Fields fields(message, "message");
+    const std::string kind = fields.string("kind");
+    if (kind == "have") {
+      const Json* files = fields.find("files");
+      if (files == nullptr || !files->is_array()) throw FieldError("it names no files");
+      for (const Json& one : *files) {
+        if (!one.is_array() || one.size() != 3 || !one[0].is_string() || !one[1].is_number_unsigned() ||
+            !one[2].is_number_integer()) {
+          throw FieldError("a file of it is none");
+        }
+        copies_[one[0].get<std::string>()] = {one[1].get<uint64_t>(), one[2].get<int64_t>(), 0};
+      }
+    } else if (kind == "ask") {
+      asked_ = true;
+    } else if (kind == "got") {
+      confirmed_ = static_cast<uint64_t>(fields.integer("bytes", 0, INT64_MAX));
+    } else if (kind == "passed") {
+      passed_ = true;
+    } else if (kind == "failed") {
+      throw Broken(fields.string("why"), true);
+    }
+  }
+
+  std::string dir_;
+  Shared& shared_;
+  Wire& wire_;
+  std::map<std::string, Copy> copies_;  ///< what the mirror has, by path
+  uint64_t sent_ = 0, confirmed_ = 0;   ///< bytes of files, over this connection
+  bool asked_ = false, passed_ = false;
+  double next_beat_ = 0;
+};
+
+MirrorSource::MirrorSource(const RunFolder& folder) : shared_(std::make_shared<Shared>()) {
+  thread_ = std::thread([folder, shared = shared_] {
+    for (double not_before = 0;;) {
+      std::unique_ptr<Wire> wire;
+      {
+        std::unique_lock lock(shared->mutex);
+        shared->connected = false;
+        shared->came.wait(lock, [&] { return shared->over || shared->wire; });
+        const double pause = std::max(0.0, not_before - monotonic_seconds());
+        shared->came.wait_for(lock, std::chrono::duration<double>(pause), [&] { return shared->over; });
+        if (shared->over) break;
+        wire = std::exchange(shared->wire, nullptr);
+        shared->connected = true;
+      }
+      std::string why;
+      bool is_refusal = false;
+      try {
+        Work(folder, *shared, *wire).run();
+      } catch (const Broken& broken) {
+        why = broken.what();
+        is_refusal = broken.is_refusal();
+      } catch (const std::exception& error) {  // a message that no mirror of ours sends
+        why = error.what();
+        is_refusal = true;
+      }
+      not_before = is_refusal ? monotonic_seconds() + kAfterFailure : 0;
+      const std::scoped_lock lock(shared->mutex);
+      shared->status.why = why;
+    }
+    const std::scoped_lock lock(shared->mutex);
+    shared->ended = true;
+    shared->came.notify_all();
+  });
+}
+
+MirrorSource::~MirrorSource() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->over = true;
+  shared_->came.notify_all();
+  const bool ended =
+      shared_->came.wait_for(lock, std::chrono::duration<double>(kEndSeconds), [this] { return shared_->ended; });
+  lock.unlock();
+  ended ? thread_.join() : thread_.detach();
+}
+
+void MirrorSource::take(std::unique_ptr<Wire> wire) {
+  const std::scoped_lock lock(shared_->mutex);
+  shared_->wire = std::move(wire);
+  shared_->came.notify_all();
+}
+
+MirrorSource::Status MirrorSource::status() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->status;
+}
+
+int64_t MirrorSource::next_look() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->begun + 1;
+}
+
+bool MirrorSource::is_done(int64_t look) const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->done >= look || !shared_->connected;
+}
+
+}  // namespace trainyard

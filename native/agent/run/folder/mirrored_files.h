@@ -1,0 +1,42 @@
+// Which files of a run's folder its mirror keeps a copy of, and in which order they are copied
+// (docs/contracts/cluster.md, The mirror of a run folder).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/run/folder/run_folder.h"
+
+namespace trainyard {
+
+struct MirroredFile {
+  std::string path;     ///< relative to the run folder
+  uint64_t size = 0;    ///< bytes
+  int64_t time = 0;     ///< of the last write, nanoseconds since the epoch
+  uint64_t inode = 0;   ///< of this machine's disk
+  bool grows = false;   ///< only its end is ever written, as of a log
+  bool is_done = true;  ///< false: it may be in the middle of being written
+};
+
+/// Where the node that is the mirror keeps its copy, and what that copy is of.
+inline std::string mirror_folder(const RunFolder& folder) { return folder.file("mirror"); }
+inline std::string mirror_note(const RunFolder& folder) { return folder.file("mirror.json"); }
+/// A file that has not come whole yet.
+inline std::string mirror_part(const RunFolder& folder) { return folder.file("mirror.part"); }
+/// The name by which the mirror's connection for files greets the head: no host can have it.
+inline std::string mirror_greeting(const std::string& host) { return host + "+mirror"; }
+
+/// Whether a path, relative to a run folder, is one that is copied: below the folder, and not about
+/// one machine alone, as pids, locks and keys are.
+bool is_mirrored(std::string_view path);
+
+/// The files below `dir` in the order in which they are copied: small ones, then checkpoints, the
+/// newest one first and each with its manifest last, then state.json. Links are left out. Throws
+/// Error where there are more than 20,000.
+std::vector<MirroredFile> list_mirrored(const std::string& dir);
+
+/// The newest checkpoint among them that is whole, by its name; empty: none.
+std::string newest_checkpoint(const std::vector<MirroredFile>& files);
+
+}  // namespace trainyard

@@ -1,0 +1,41 @@
+// --head of trainyard resume: the run goes on under another head.
+import { matchRun } from '../core/agent/runRegistry.js';
+import { UserError } from '../core/base/errors.js';
+import { moveHead, runsUnder, withHead, type MovedRun } from '../core/cluster/moveHead.js';
+import type { Args } from './args.js';
+import type { Context } from './context.js';
+
+/**
+ * The run that RUN names, once `host` is its head; the machine of `context` is that with the new
+ * head, and the profile is saved so. UserError (usage, connection), AgentError.
+ */
+export async function underOtherHead(context: Context, args: Args, host: string): Promise<MovedRun> {
+  const text = args.words[0] ?? '';
+  const before = await context.profileOfNamed(args);
+  const profile = withHead(before, host);
+  if (text.includes('/')) {
+    const hint = 'Name the run by its id: the folder may lie elsewhere there';
+    throw new UserError('usage', `a folder of the old head says nothing of ${host}`, hint);
+  }
+  const machine = context.unsavedProfile(profile);
+  const runs = await context.withProgress(({ onProgress }) => {
+    onProgress(`looking for runs on ${host}`);
+    return runsUnder(machine, profile);
+  });
+  const entry = matchRun(text, runs, await context.runsKnown(profile.name));
+  const old = context.beside(before);
+  const moved = await context.withProgress(({ onProgress }) => {
+    onProgress(`asking ${before.head ?? before.hosts?.[0]?.host ?? ''} about ${entry.id}`);
+    return moveHead({
+      entry,
+      profile,
+      machine,
+      before: { profile: before, machine: old },
+      logger: context.logger,
+    });
+  });
+  await context.profiles.save(profile);
+  const copies = profile.mirror === before.mirror ? '' : `, and ${profile.mirror ?? ''} its mirror`;
+  context.output.note(`${host} is the head of profile ${profile.name} from now on${copies}`);
+  return moved;
+}

@@ -1,0 +1,137 @@
+// A run whose head is lost goes on under another one: the node that kept a copy of its folder, or
+// any node that shares the folder's disk.
+import { errorText, UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
+import type { Profile } from '../contracts/profileSchema.js';
+import { hasRanks, isSpare, startsRanks } from '../contracts/slots.js';
+import { isOver, statusOf } from '../model/runStatus.js';
+import { givenWorkdir } from '../profiles/workdir.js';
+import type { Machine } from './nodes/machine.js';
+
+const headOf = ({ head, hosts = [] }: Profile): string | undefined => head ?? hosts[0]?.host;
+
+/**
+ * The profile with another head. Where that was the mirror, the old head is from now on. UserError
+ * (usage) where `host` cannot be the head in place of the profile's own.
+ */
+export function withHead(profile: Profile, host: string): Profile {
+  const { name, kind, hosts = [], mirror } = profile;
+  if (kind !== 'ssh') {
+    const what = `another head was named, and profile ${name} is of kind ${kind}`;
+    throw new UserError('usage', what, 'Leave it out: only a profile of kind ssh can have another head');
+  }
+  const before = headOf(profile);
+  if (!hosts.some((each) => each.host === host)) {
+    const names = hosts.map((each) => each.host).join(', ');
+    throw new UserError('usage', `${host} is no host of profile ${name}`, `Its hosts are ${names}`);
+  }
+  if (host === before) {
+    throw new UserError('usage', `${host} is the head of profile ${name} already`, 'Leave it out');
+  }
+  const old = hosts.find((each) => each.host === before);
+  if (old && !hasRanks(old)) {
+    const what = `${old.host} has 0 slots, which only the head of profile ${name} may have`;
+    throw new UserError(
+      'usage',
+      what,
+      'Give it slots in the profile, or take it out of "hosts", and try again',
+    );
+  }
+  return { ...profile, head: host, ...(mirror === host && before !== undefined ? { mirror: before } : {}) };
+}
+
+/**
+ * The runs that can go on under a new head, the newest first: those that it keeps a copy of, and
+ * those that it sees on a disk of all nodes. `machine` has that head. UserError (connection),
+ * AgentError.
+ */
+export async function runsUnder(machine: Machine, profile: Profile): Promise<RunEntry[]> {
+  const client = await machine.node.client();
+  const copies = (await client.request('mirror.list', { workdir: givenWorkdir(profile) })).runs;
+  const listed = await (await machine.registry(profile)).list();
+  const own = listed.filter(({ id }) => !copies.some((copy) => copy.id === id));
+  return [...copies, ...own].sort((one, other) => (one.id < other.id ? 1 : -1));
+}
+
+/** A run, where its head is to be, and where it was. */
+export interface HeadMove {
+  entry: RunEntry;
+  /** With the new head. */
+  profile: Profile;
+  machine: Machine;
+  /** The same of the old one. */
+  before: { profile: Profile; machine: Machine };
+  logger?: Logger;
+}
+
+/** A run that has another head now. */
+export interface MovedRun {
+  /** As the new head has it. */
+  details: RunDetails;
+  /** On which it goes on, where the old head does not answer; undefined: on those that it had. */
+  hosts: string[] | undefined;
+}
+
+/**
+ * Makes the new head's copy the run's folder. The old head is asked first, for 20 s: a run that is
+ * under way there, or has finished, stays there. UserError (usage, connection), AgentError where
+ * the new head hears the old one.
+ */
+export async function moveHead({ entry, profile, machine, before, logger }: HeadMove): Promise<MovedRun> {
+  const oldHead = headOf(before.profile) ?? '';
+  const there = await atOldHead(before, entry.id, logger ?? nullLogger);
+  const status = there && statusOf(there);
+  if (status !== undefined && !isOver(status)) {
+    const what = `${entry.id} is ${status} on ${oldHead}, which is its head`;
+    throw new UserError('usage', what, { kind: 'stopRun', run: entry.id });
+  }
+  if (status === 'finished') {
+    throw new UserError('usage', `${entry.id} has finished on ${oldHead}`, 'Start a new run');
+  }
+  const client = await machine.node.client();
+  const host = headOf(profile) ?? '';
+  const { dir } = await client.request('mirror.adopt', {
+    workdir: givenWorkdir(profile),
+    id: entry.id,
+    host,
+  });
+  const details = await client.request('run.get', { dir });
+  return { details, hosts: there ? undefined : hostsLeft(details, profile, oldHead) };
+}
+
+/** What the old head says of the run; undefined where it does not answer, or knows no such run. */
+async function atOldHead(
+  { profile, machine }: HeadMove['before'],
+  id: string,
+  logger: Logger,
+): Promise<RunEntry | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error('no answer within 20 s'));
+    }, patience);
+  });
+  try {
+    const asking = machine.registry(profile).then((registry) => registry.list());
+    return (await Promise.race([asking, silence])).find((run) => run.id === id);
+  } catch (error) {
+    logger.log('info', `the head of ${id} before does not answer: ${errorText(error)}`);
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Milliseconds. */
+const patience = 20_000;
+
+/** The run's other nodes with ranks, with a spare in the place of the head; else the new head. */
+function hostsLeft({ run }: RunDetails, profile: Profile, oldHead: string): string[] {
+  const others = (run?.nodes ?? []).filter(({ host }) => host !== oldHead);
+  const had = run?.nodes?.some((node) => node.host === oldHead && startsRanks(node)) === true;
+  const spares = others.filter(isSpare).slice(0, had ? 1 : 0);
+  const left = [...others.filter(startsRanks), ...spares].map(({ host }) => host);
+  const known = left.filter((host) => profile.hosts?.some((each) => each.host === host));
+  return known.length > 0 ? known : [headOf(profile) ?? ''];
+}
