@@ -145,6 +145,7 @@ export interface CommandArguments {
   'trainyard.copyRunFolder': [run?: RunArgument];
   'trainyard.cloneRun': [run?: RunArgument];
   'trainyard.resumeRun': [run?: ResumeArgument];
+  'trainyard.resumeElsewhere': [profile?: ProfileArgument];
   'trainyard.describeRun': [run?: RunArgument];
   'trainyard.compareRuns': [run?: RunArgument | RunsArgument, all?: readonly (RunArgument | RunsArgument)[]];
   'trainyard.exportRun': [run?: RunArgument];
@@ -215,6 +216,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.copyRunFolder': true,
   'trainyard.cloneRun': true,
   'trainyard.resumeRun': true,
+  'trainyard.resumeElsewhere': true,
   'trainyard.describeRun': true,
   'trainyard.compareRuns': true,
   'trainyard.exportRun': true,

@@ -1,6 +1,7 @@
 // --head of trainyard resume: the run goes on under another head.
 import { matchRun } from '../core/agent/runRegistry.js';
 import { UserError } from '../core/base/errors.js';
+import type { RunEntry } from '../core/contracts/agentApi.js';
 import { moveHead, runsUnder, withHead, type MovedRun } from '../core/cluster/moveHead.js';
 import type { Args } from './args.js';
 import type { Context } from './context.js';
@@ -30,7 +31,7 @@ export async function underOtherHead(context: Context, args: Args, host: string)
       entry,
       profile,
       machine,
-      before: { profile: before, machine: old },
+      before: { profile: before, machine: () => Promise.resolve(old) },
       logger: context.logger,
     });
   });
@@ -38,4 +39,15 @@ export async function underOtherHead(context: Context, args: Args, host: string)
   const copies = profile.mirror === before.mirror ? '' : `, and ${profile.mirror ?? ''} its mirror`;
   context.output.note(`${host} is the head of profile ${profile.name} from now on${copies}`);
   return moved;
+}
+
+/**
+ * How the run goes on where its head does not come back, as a sentence; undefined where no other
+ * node has a checkpoint of it.
+ */
+export function otherHeadText({ id, state }: Pick<RunEntry, 'id' | 'state'>): string | undefined {
+  const { host, checkpoint, shared } = state?.mirror ?? {};
+  if (host === undefined || (shared !== true && typeof checkpoint !== 'string')) return undefined;
+  const from = typeof checkpoint === 'string' ? ` from ${checkpoint}` : '';
+  return `Where the head is gone for good, ${host} goes on${from}: trainyard resume ${id} --head ${host}`;
 }

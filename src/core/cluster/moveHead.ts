@@ -61,7 +61,7 @@ export interface HeadMove {
   profile: Profile;
   machine: Machine;
   /** The same of the old one. */
-  before: { profile: Profile; machine: Machine };
+  before: { profile: Profile; machine: () => Promise<Machine> };
   logger?: Logger;
 }
 
@@ -113,7 +113,9 @@ async function atOldHead(
     }, patience);
   });
   try {
-    const asking = machine.registry(profile).then((registry) => registry.list());
+    const asking = machine()
+      .then((old) => old.registry(profile))
+      .then((registry) => registry.list());
     return (await Promise.race([asking, silence])).find((run) => run.id === id);
   } catch (error) {
     logger.log('info', `the head of ${id} before does not answer: ${errorText(error)}`);

@@ -116,17 +116,6 @@ const plannedWords = ({ program, ranks }: RunFile, words: readonly string[]): re
     : [...words, plannedRanks, String(ranks)];
 
 /**
- * How the run goes on where its head does not come back, as a sentence; undefined where no other
- * node has a checkpoint of it.
- */
-export function otherHeadText({ id, state }: Pick<RunEntry, 'id' | 'state'>): string | undefined {
-  const { host, checkpoint, shared } = state?.mirror ?? {};
-  if (host === undefined || (shared !== true && typeof checkpoint !== 'string')) return undefined;
-  const from = typeof checkpoint === 'string' ? ` from ${checkpoint}` : '';
-  return `Where the head is gone for good, ${host} goes on${from}: trainyard resume ${id} --head ${host}`;
-}
-
-/**
  * The command line, for a POSIX shell; undefined where the folder's run.json is not there to tell
  * of it.
  */

@@ -70,6 +70,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.copyRunFolder': async (run) => (await runs()).copyRunFolder(ui, run),
     'trainyard.cloneRun': async (run) => (await start()).cloneRun(ui, run),
     'trainyard.resumeRun': async (run) => (await runs()).resumeRun(ui, run),
+    'trainyard.resumeElsewhere': async (profile) => (await runs()).resumeElsewhere(ui, profile),
     'trainyard.describeRun': async (run) => (await runs()).describeRun(ui, run),
     'trainyard.compareRuns': async (run, all) => (await runs()).compareRuns(ui, run, all),
     'trainyard.exportRun': async (run) => (await exporting()).exportRun(ui, run),

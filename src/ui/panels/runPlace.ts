@@ -1,5 +1,6 @@
 // Where a run computes, in words.
 import type { RunDetails } from '../../core/contracts/agentApi.js';
+import type { RunState } from '../../core/contracts/runSchema.js';
 import { isSpare, startsRanks } from '../../core/contracts/slots.js';
 import { hostsText } from '../../core/model/hosts/rankText.js';
 import { isOver, statusOf } from '../../core/model/runStatus.js';
@@ -7,7 +8,7 @@ import { plural } from '../figureText.js';
 
 /**
  * `this machine`, the name of the one host, or `3 nodes`: where its ranks are now, else where they
- * are to be. With its nodes that are spare or lost.
+ * are to be. With its nodes that are spare or lost, and the one that has a copy of the run folder.
  */
 export function placeOf(details: RunDetails | undefined): string {
   if (details?.elsewhere) return details.elsewhere;
@@ -31,5 +32,12 @@ function besideRanks(details: RunDetails): string[] {
   return [
     ...(spares === 0 ? [] : [plural(spares, 'spare')]),
     ...(lost.length === 0 ? [] : [`${hostsText(lost)} lost`]),
+    ...(isUnderWay ? mirrorText(state.mirror) : []),
   ];
+}
+
+/** `gpu2 has a copy`, or that it has none. Nothing where all see the same folder. */
+function mirrorText(mirror: RunState['mirror']): string[] {
+  if (mirror === undefined || mirror.shared === true) return [];
+  return [`${mirror.host} has ${typeof mirror.checkpoint === 'string' ? 'a copy' : 'no copy'}`];
 }

@@ -56,6 +56,10 @@ export const cluster: Clicks = {
       });
     },
   },
+  'clusters profile.ssh menu resumeElsewhere': {
+    row: 'practice',
+    check: (stage) => stage.toast('profile practice has no other host'),
+  },
   'clusters profile.ssh menu chooseKey': { row: 'practice', check: asks('The key for 127.0.0.2') },
   'clusters profile.ssh.connected menu runOnAll': { row: 'practice', check: asks('A shell command') },
   'clusters profile.ssh.connected menu copyToAll': { row: 'practice', check: asks('Copy to All Nodes') },

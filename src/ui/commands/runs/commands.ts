@@ -10,6 +10,7 @@ export { openLogs } from './openLogs.js';
 export { openTensorBoard } from './openTensorBoard.js';
 export { openTensorBoardInBrowser } from './openTensorBoardInBrowser.js';
 export { openTerminal } from './openTerminal.js';
+export { resumeElsewhere } from './resumeElsewhere.js';
 export { resumeRun } from './resumeRun.js';
 export { revealRunFolder } from './revealRunFolder.js';
 export { selectRun } from './selectRun.js';

@@ -231,6 +231,18 @@ describe('planRun', () => {
     });
   });
 
+  it('names the mirror where that is a node of the run and not its head', () => {
+    const hosts = [{ host: 'a' }, { host: 'b' }, { host: 'c' }];
+    const nodes = ['a', 'b'].map((host) => ({ host, address: host, slots: 1, gpus: null }));
+    const mirrorOf = (mirror: string): string | undefined => {
+      const profile: Profile = { name: 'lab', kind: 'ssh', hosts, mirror };
+      const placement = { nodes, ranks: 2, threadsPerRank: 1 } as Placement;
+      const request = requestOf({ profile, words: train, cwd: '/' });
+      return planRun(request, { placement, choice: undefined, runtime, home: nodePath('/root') }).mirror;
+    };
+    expect(['a', 'b', 'c'].map(mirrorOf)).toEqual([undefined, 'b', undefined]);
+  });
+
   it('evaluates beside ranks on GPUs with half of the cores that a rank has', () => {
     const evaluated = [...train, '--eval-data', '/d/validation', '--device', 'cuda'];
     const threadsOf = (cores: number): unknown => plan(evaluated, {}, { cores, gpus: gpus(2) }).evaluator;

@@ -26,6 +26,18 @@ it('counts the nodes that have ranks, and the spare ones beside them', () => {
   expect(placeOf(details('finished', ['gpu1', 'gpu2'], nodes))).toBe('2 nodes, 1 spare');
 });
 
+it('says who has a copy of the run folder, while the run is under way', () => {
+  const mirrored = (phase: string, mirror: object): string => {
+    const of = details(phase, ['gpu1', 'gpu2'], [joined('gpu1'), joined('gpu2')]);
+    return placeOf({ ...of, state: { ...of.state, mirror } } as unknown as RunDetails);
+  };
+  const whole = { host: 'gpu2', checkpoint: 'step-00000120', time: 1, why: null };
+  expect(mirrored('running', whole)).toBe('2 nodes, gpu2 has a copy');
+  expect(mirrored('running', { ...whole, checkpoint: null })).toBe('2 nodes, gpu2 has no copy');
+  expect(mirrored('running', { host: 'gpu2', shared: true })).toBe('2 nodes');
+  expect(mirrored('finished', whole)).toBe('2 nodes, 1 spare');
+});
+
 it('names lost nodes while the run is under way, also where a spare has taken their place', () => {
   const nodes = [joined('gpu1'), joined('gpu2', { state: 'lost' }), joined('gpu3')];
   expect(placeOf(details('running', ['gpu1', 'gpu3'], nodes))).toBe('2 nodes, gpu2 lost');
