@@ -92,9 +92,9 @@ export class Context implements Disposable {
     return profile;
   }
 
-  /** `machine` stands for a profile that is not saved. */
+  /** `machine` stands for a profile that is not saved: no command can name it. */
   unsavedProfile(profile: Profile): Machine {
-    this.chosen = this.makeMachine(profile);
+    this.chosen = this.store.add(this.machineFor(profile, terminalPrompter(this.output, undefined)));
     this.chosenProfile = profile;
     return this.chosen;
   }

@@ -236,8 +236,10 @@ export class TablePrinter implements RunPrinter {
     this.output.line(`TensorBoard  ${url}`);
   }
 
+  /** What is said of a job that is over names Slurm itself. */
   queue({ kind, job, text }: QueueStand): void {
-    this.output.line(`${kind === 'waiting' ? `in the queue of Slurm as job ${job}` : 'Slurm'}: ${text}`);
+    const before = { waiting: `in the queue of Slurm as job ${job}: `, running: 'Slurm: ', ended: '' };
+    this.output.line(`${before[kind]}${text}`);
   }
 
   summary(summary: RunSummary): void {

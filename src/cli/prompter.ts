@@ -7,9 +7,10 @@ import { endingSignals } from './signals.js';
 import type { Output } from './output.js';
 
 /**
- * `profile`: its name, for what to do next. `trustAll`: unknown host keys are shown and accepted.
+ * `profile`: its name, for what to do next; undefined of one that is not saved. `trustAll`: unknown
+ * host keys are shown and accepted.
  */
-export function terminalPrompter(output: Output, profile: string, trustAll = false): Prompter {
+export function terminalPrompter(output: Output, profile: string | undefined, trustAll = false): Prompter {
   let turn: Promise<unknown> = Promise.resolve(); // one question at a time
   let isOver = false; // a signal came: whoever waits for a turn is not asked any more
   const over = (): void => {
@@ -35,9 +36,11 @@ export function terminalPrompter(output: Output, profile: string, trustAll = fal
       if (process.stdin.isTTY) {
         return isYes(await ask('Trust them, and remember? Type yes: ', true));
       }
-      output.note(
-        `Compare the fingerprints, then accept them in a terminal: trainyard trust ${profile} (without one: with --yes)`,
-      );
+      const how =
+        profile === undefined
+          ? 'give the command there once more'
+          : `trainyard trust ${profile} (without one: with --yes)`;
+      output.note(`Compare the fingerprints, then accept them in a terminal: ${how}`);
       return false;
     },
   };

@@ -45,6 +45,14 @@ describe('an unknown host key', () => {
       /accept them in a terminal: trainyard trust lab \(without one: with --yes\)$/,
     );
   });
+
+  it('of a host that is in no profile yet names no profile', async () => {
+    const { output, notes } = recorder();
+    expect(await terminalPrompter(output, undefined).trust([])).toBe(false);
+    expect(notes).toEqual([
+      'Compare the fingerprints, then accept them in a terminal: give the command there once more',
+    ]);
+  });
 });
 
 describe('an abort that every node of a cluster listens to', () => {

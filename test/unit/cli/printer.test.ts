@@ -190,6 +190,20 @@ describe('for a person', () => {
     expect(failed.lines.join('\n')).toContain('no data. Add some.');
     expect(failed.lines.join('\n')).toContain('99.0% (training)');
   });
+
+  it('a stand in the queue names Slurm once', () => {
+    const { output, lines } = recorder();
+    const printer = new TablePrinter(output);
+    const rest = { job: '7', state: '', reason: null, place: null, start: null, secondsLeft: null };
+    printer.queue({ ...rest, kind: 'waiting', text: 'place 1 in work' });
+    printer.queue({ ...rest, kind: 'running', text: 'job 7, on n1' });
+    printer.queue({ ...rest, kind: 'ended', text: "Slurm's job 7 is over: it was cancelled (CANCELLED)" });
+    expect(lines).toEqual([
+      'in the queue of Slurm as job 7: place 1 in work',
+      'Slurm: job 7, on n1',
+      "Slurm's job 7 is over: it was cancelled (CANCELLED)",
+    ]);
+  });
 });
 
 describe('figures', () => {

@@ -14,14 +14,16 @@ import { assertFree, saveNew } from './newProfile.js';
  * Lists the partitions, or with `--name` or `--partition` saves a profile. Returns the exit code.
  */
 export async function importSlurm(context: Context, args: Args): Promise<number> {
-  const base = await baseOf(context, args);
+  const { base, isSaved } = await baseOf(context, args);
   const name = args.value('name');
   const wanted = args.value('partition');
   if (wanted !== undefined && name === undefined) {
     throw new UserError('usage', '--name is missing', 'Say how to call the profile');
   }
   if (name !== undefined) await assertFree(context, name);
-  const machine = demandCluster(context.unsavedProfile(base), base, 'It has no partitions');
+  if (isSaved) await context.profile(base.name);
+  const any = isSaved ? context.machine : context.unsavedProfile(base);
+  const machine = demandCluster(any, base, 'It has no partitions');
   const login = machine.nodes[0]?.name ?? base.name;
   const site = await context.withProgress(async ({ signal, onProgress }) => {
     onProgress(`asking Slurm on ${login}`);
@@ -50,7 +52,7 @@ function asGiven(error: unknown): unknown {
  * What `--slurm` names: a profile that is there, or the login node as it is reached. UserError
  * (usage).
  */
-async function baseOf({ profiles }: Context, args: Args): Promise<Profile> {
+async function baseOf({ profiles }: Context, args: Args): Promise<{ base: Profile; isSaved: boolean }> {
   const given = args.value('slurm') ?? '';
   const flags = ['ssh-config', 'hosts', 'leader'].filter((flag) => args.has(flag));
   const excess = [...args.words, ...flags.map((flag) => `--${flag}`)];
@@ -59,12 +61,12 @@ async function baseOf({ profiles }: Context, args: Args): Promise<Profile> {
     throw new UserError('usage', what, 'Leave that out');
   }
   const known = (await profiles.list()).find(({ name }) => name === given);
-  if (known) return known;
+  if (known) return { base: known, isSaved: true };
   const [login, ...others] = parseHosts(given.replace(/[\s,]+/g, '\n'));
   if (!login || others.length > 0) {
     throw new UserError('usage', '--slurm names more than one host', 'Name one login node of the cluster');
   }
-  return { name: login.host, kind: 'slurm', hosts: [login] };
+  return { base: { name: login.host, kind: 'slurm', hosts: [login] }, isSaved: false };
 }
 
 /** UserError (usage) where there is none of that name, or no default one. */
