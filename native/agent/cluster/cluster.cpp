@@ -327,6 +327,7 @@ Json Cluster::launch_message(const ClusterNode& node, const std::vector<std::str
     network["UCX_NET_DEVICES"] = spec_.interface;
     network["FI_TCP_IFACE"] = spec_.interface;
     network["NCCL_SOCKET_IFNAME"] = "=" + spec_.interface;  // "=": no other whose name begins so
+    network["GLOO_SOCKET_IFNAME"] = spec_.interface;        // PyTorch's, on CPUs
   }
   auto env = spec_.env;
   if (!node.spec.nvidia.empty()) env.emplace("TRAINYARD_NVIDIA_LIBRARIES", node.spec.nvidia);

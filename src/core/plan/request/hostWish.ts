@@ -121,13 +121,25 @@ export function resumedHosts(
   throw new UserError('usage', lost.what, { kind: 'otherHosts', hosts: lost.instead, resume });
 }
 
-/** UserError (usage) where one process was asked for on several hosts. */
+/**
+ * UserError (usage) where one process was asked for on several hosts. In a job of Slurm's one
+ * process may start others on the nodes itself.
+ */
 export function assertEachTaken({
+  profile,
   hosts = [],
+  nodes = 1,
   ranks,
   everySlot,
-}: Pick<HostWish, 'hosts'> & { ranks: number | undefined; everySlot: boolean }): void {
-  if (hosts.length < 2 || everySlot || ranks !== undefined) return;
-  const what = `${hosts.length} hosts were named, and this run is one process`;
-  throw new UserError('usage', what, 'Name one, or ask for more ranks, or for one on each slot or node');
+}: HostWish & { ranks: number | undefined; everySlot: boolean }): void {
+  if (everySlot || ranks !== undefined) return;
+  const others = 'or ask for more ranks, or for one on each slot or node';
+  if (hosts.length > 1) {
+    const what = `${hosts.length} hosts were named, and this run is one process`;
+    throw new UserError('usage', what, `Name one, ${others}`);
+  }
+  if (nodes > 1 && profile.kind === 'ssh') {
+    const what = `${nodes} nodes were asked for, and this run is one process`;
+    throw new UserError('usage', what, `Leave the number out, ${others}`);
+  }
 }

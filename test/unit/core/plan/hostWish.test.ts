@@ -105,6 +105,19 @@ describe('hosts that are named', () => {
     expect(() => on(hosts, more)).toThrow(expect.objectContaining(expected));
   });
 
+  it('or a number of nodes are refused for one process, but in a job of Slurm, which may start more', () => {
+    const words = ['python', 'a.py'];
+    const several = (more: Partial<TypedRun>): unknown =>
+      requestOf({ profile: lab, words, cwd: '/', nodes: 2, ...more }).nodes;
+    expect(() => several({})).toThrow('2 nodes were asked for, and this run is one process');
+    expect(several({ nodes: 1 })).toBe(1);
+    expect(several({ per: 'slot' })).toBe(2);
+    expect(several({ ranks: 2 })).toBe(2);
+    expect(several({ words: ['train', '--model', 'mlp', '--data', 'synthetic'] })).toBe(2);
+    const hpc: Profile = { name: 'hpc', kind: 'slurm', hosts: [{ host: 'login' }] };
+    expect(several({ profile: hpc })).toBe(2);
+  });
+
   it('are a field of the form for a cluster, which judges it there', () => {
     const problems = (hosts: string, nodes = '', profile = lab): string[] =>
       checkForm({ ...emptyForm('lab'), hosts, nodes }, profile, { flags: undefined, cwd: '/' }).problems.map(
