@@ -49,7 +49,7 @@ export function chooseElsewhere(
   const why = unfit
     ? `on ${unfit.node} ${unfit.why}`
     : `no job has noted the drivers of the nodes${of} yet, and most drivers run it`;
-  return { release: has(12) ? 12 : 13, why };
+  return { release: has(13) && !has(12) ? 13 : 12, why };
 }
 
 /**

@@ -1,5 +1,5 @@
 // The head of a run is lost for good. Another node kept a copy of the run folder, and the run goes
-// on there, with the nodes that are left, to its end.
+// on there, with the nodes that are left.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,9 +7,17 @@ import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { cli, expectExit, runCli, start, until, type Outcome, type Running } from '../../support/harness.js';
 import { unavailable, type NamespaceCluster } from '../../support/namespaces.js';
 import { separateHosts, type FaultHosts } from '../support/hosts.js';
-import { eventsOf, linesOf, measured, seconds, stateOf, training, untilEvent } from '../support/runs.js';
-
-const steps = 3000;
+import {
+  endless,
+  eventsOf,
+  linesOf,
+  measured,
+  seconds,
+  stateOf,
+  training,
+  untilEvent,
+  untilStep,
+} from '../support/runs.js';
 
 let hosts: FaultHosts;
 let network: NamespaceCluster;
@@ -38,7 +46,7 @@ describe.skipIf(unavailable !== undefined)(`the head is lost (${unavailable ?? '
 
   test('a run whose head is lost goes on under the node that kept a copy of its folder', async () => {
     const [head = '', mirror = '', third = ''] = names;
-    const words = training(steps, '--batch-size', '8', '--checkpoint-every', '50', '--keep', '2');
+    const words = training(endless, '--batch-size', '8', '--checkpoint-every', '50', '--keep', '2');
     const begun = await trainyard('run', 'lab', '--detach', '--json', '--', ...words);
     expectExit(begun, 0);
     const id = /"id":"([^"]+)"/.exec(begun.stdout)?.[1] ?? '';
@@ -73,7 +81,7 @@ describe.skipIf(unavailable !== undefined)(`the head is lost (${unavailable ?? '
       60,
     );
     follower.child.kill('SIGKILL');
-    const resumed = await trainyard('resume', 'last', '--head', mirror, '--json');
+    const resumed = await trainyard('resume', 'last', '--head', mirror, '--detach', '--json');
     expectExit(resumed, 0);
     expect(resumed.stderr).toContain(
       `${mirror} is the head of profile lab from now on, and ${head} its mirror`,
@@ -82,7 +90,12 @@ describe.skipIf(unavailable !== undefined)(`the head is lost (${unavailable ?? '
 
     const copy = folderOn(1, id);
     expect(existsSync(join(copy, 'mirror'))).toBe(false);
-    expect(stateOf(copy)).toMatchObject({ phase: 'finished', world: 2, generation: 2 });
+    await until(
+      'the second start',
+      () => linesOf(copy, 'metrics.jsonl').filter(({ kind }) => kind === 'start').length > 1,
+      60,
+    );
+    expect(stateOf(copy)).toMatchObject({ phase: 'running', world: 2, generation: 2 });
     expect(new Set(stateOf(copy)?.ranks.map(({ host }) => host))).toEqual(new Set([mirror, third]));
     expect(eventsOf(copy)).toContainEqual(
       expect.objectContaining({ kind: 'head_changed', from: head, to: mirror }),
@@ -96,7 +109,10 @@ describe.skipIf(unavailable !== undefined)(`the head is lost (${unavailable ?? '
     expect(from).toBeGreaterThanOrEqual(Number(/\d{8}$/.exec(copied.checkpoint)?.[0]));
     const again = eventsOf(copy).find(({ kind, generation }) => kind === 'started' && generation > 1);
     measured(20, `the run went on ${seconds((again?.time ?? 0) * 1000 - lostAt)} after its head was lost`);
+    await untilStep(copy, from + 60);
     // The new head is asked from now on.
     expect((await trainyard('runs', 'lab')).stdout).toContain(id);
+    expectExit(await trainyard('stop', 'last', '--now'), 0);
+    await until('the run to be over', () => stateOf(copy)?.phase === 'stopped', 60);
   }, 400_000);
 });
