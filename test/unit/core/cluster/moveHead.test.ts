@@ -20,7 +20,7 @@ test('the mirror becomes the head, and the old head its mirror', () => {
   expect(withHead(lab, 'gpu3')).toEqual({ ...lab, head: 'gpu3' });
 });
 
-test.each([
+test.each<[string, Profile, string, string]>([
   ['another kind', { ...lab, kind: 'slurm' }, 'gpu2', 'profile lab is of kind slurm'],
   ['an unknown host', lab, 'gpu9', 'gpu9 is no host of profile lab'],
   ['the head itself', lab, 'gpu1', 'gpu1 is the head of profile lab already'],
