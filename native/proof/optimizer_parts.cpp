@@ -98,35 +98,90 @@ bool resume(const std::string& device) {
          all;
 }
 
-bool evaluation(const std::string& device) {
-  const std::vector<std::string> suffixes = {".momentum"};
-  Training whole({.model = "resnet20"}, open(device));
-  take(whole, whole.on_device({}, suffixes), 1, 6);
-  Training judged({.model = "resnet20"}, open(device));
-  DeviceOptimizer& optimizer = judged.on_device({}, suffixes);
-  take(judged, optimizer, 1, 3);
-  Network& network = judged.network();
-  const BatchView batch = judged.view();
-  Training want({.model = "resnet20"}, reference());
+namespace {
+
+const std::vector<std::string> kMomentum = {".momentum"};
+
+void copy_model(Network& from, Network& to) {
+  std::ranges::copy(from.weights(), to.weights().begin());
+  std::ranges::copy(from.running_statistics(), to.running_statistics().begin());
+  to.weights_changed();
+}
+
+/// Logits of a model beside those that the reference has for it, of images with so many pixels a
+/// side.
+bool logits_are_right(const std::string& what, Network& model, Training& judges, int size) {
+  Training want({.model = "resnet20", .size = size, .training = false}, reference());
+  copy_model(model, want.network());
+  const BatchView batch = judges.view();
   std::vector<float> logits(static_cast<size_t>(batch.count) * 10);  // [batch, classes]
   std::vector<float> expected(logits.size());
+  judges.network().evaluate(batch, logits);
+  want.network().evaluate(batch, expected);
+  return report(what, "logits", distance(logits, expected), 2e-4);
+}
+
+bool same_model(const std::string& what, Network& got, Network& want) {
+  const bool weights = report(what, "weights", distance(got.weights(), want.weights()), 0);
+  return report(what, "running statistics", distance(got.running_statistics(), want.running_statistics()), 0) &&
+         weights;
+}
+
+bool judged_in_place(const std::string& device, Network& six_steps) {
+  Training judged({.model = "resnet20"}, open(device));
+  DeviceOptimizer& optimizer = judged.on_device({}, kMomentum);
+  take(judged, optimizer, 1, 3);
+  Network& network = judged.network();
   // As with the running statistics of another rank.
   const std::vector<float> own = copy(network.running_statistics());
   for (float& value : network.running_statistics()) value *= 1.25F;
   network.weights_changed();
-  network.evaluate(batch, logits);
-  std::ranges::copy(network.weights(), want.network().weights().begin());
-  std::ranges::copy(network.running_statistics(), want.network().running_statistics().begin());
-  want.network().weights_changed();
-  want.network().evaluate(batch, expected);
+  const bool right = logits_are_right("resnet20, evaluated after three steps", network, judged, 16);
   std::ranges::copy(own, network.running_statistics().begin());
   network.weights_changed();
   take(judged, optimizer, 4, 3);
-  bool all = report("resnet20, evaluated after three steps", "logits", distance(logits, expected), 2e-4);
-  all = report("and three steps more", "weights", distance(network.weights(), whole.network().weights()), 0) && all;
-  return report("the same", "running statistics",
-                distance(network.running_statistics(), whole.network().running_statistics()), 0) &&
-         all;
+  return same_model("and three steps more", network, six_steps) && right;
+}
+
+/// The second network is made first and ends last, as the trainer has it.
+bool judged_beside(const std::string& device, Network& six_steps) {
+  constexpr int kSize = 24;
+  Training judges({.model = "resnet20", .size = kSize, .training = false}, open(device));
+  Training trains({.model = "resnet20"}, open(device));
+  DeviceOptimizer& optimizer = trains.on_device({}, kMomentum);
+  take(trains, optimizer, 1, 3);
+  copy_model(trains.network(), judges.network());
+  const bool right = logits_are_right("a second network, of larger images", trains.network(), judges, kSize);
+  take(trains, optimizer, 4, 3);
+  return same_model("three steps before that network and three after", trains.network(), six_steps) && right;
+}
+
+bool taken_back(const std::string& device, Network& six_steps) {
+  Training broken({.model = "resnet20"}, open(device));
+  DeviceOptimizer& optimizer = broken.on_device({}, kMomentum);
+  take(broken, optimizer, 1, 3);
+  const std::vector<float> before = copy(broken.network().running_statistics());
+  optimizer.keep_statistics();
+  broken.gradients();
+  optimizer.fetch();
+  const std::string what = "a fourth step that is broken off";
+  const double moved = distance(broken.network().running_statistics(), before);
+  bool all = report(what, "that it moved running statistics", moved > 0 ? 0 : 1, 0);
+  optimizer.take_statistics_back();
+  optimizer.fetch();
+  all = report(what, "running statistics", distance(broken.network().running_statistics(), before), 0) && all;
+  take(broken, optimizer, 4, 3);
+  return same_model("three steps before the broken one and three after", broken.network(), six_steps) && all;
+}
+
+}  // namespace
+
+bool evaluation(const std::string& device) {
+  Training whole({.model = "resnet20"}, open(device));
+  take(whole, whole.on_device({}, kMomentum), 1, 6);
+  bool all = judged_in_place(device, whole.network());
+  all = judged_beside(device, whole.network()) && all;
+  return taken_back(device, whole.network()) && all;
 }
 
 }  // namespace trainyard::proof

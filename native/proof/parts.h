@@ -22,13 +22,16 @@ bool optimizers(const std::string& device);
 bool averages(const std::string& device);
 /// The same steps twice, and on images that are brought once: the same bits.
 bool repeats(const std::string& device);
-/// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits.
+/// Steps that are recorded, and whose images are brought ahead, beside op by op: the same bits. Of
+/// mixtures too, with another share in each step.
 bool recorded(const std::string& device);
 /// Three steps, and three more of another network that got what a checkpoint holds: the bits of
 /// six.
 bool resume(const std::string& device);
 /// Three steps, an evaluation with other statistics (as --eval-on ranks makes it), and three more:
-/// the bits of six, and the reference's logits.
+/// the bits of six, and the reference's logits. The same with a second network for images of
+/// another size (--eval-image-size), and with a step that is broken off and whose statistics are
+/// taken back.
 bool evaluation(const std::string& device);
 /// Two processes on one device beside one with both their images.
 bool two_processes(const std::string& device);

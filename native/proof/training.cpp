@@ -29,6 +29,7 @@ Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup
   options.sync_batch_norm = setup.sync_batch_norm;
   options.record_steps = setup.record_steps;
   options.memory_growth = setup.memory_growth;
+  options.training = setup.training;
   prepare_backend(*backend, setup.precision);
   network_ =
       std::make_unique<GraphNetwork>(options, build_model(setup.model, setup.size, setup.classes), std::move(backend));
@@ -45,6 +46,13 @@ void Training::see(int first, int of) {
   const auto skipped = static_cast<size_t>(first);
   view_ = {setup_.batch, setup_.size, images_.data() + skipped * image, labels_.data() + skipped,
            static_cast<uint64_t>(first)};
+}
+
+void Training::mix(float share) {
+  other_labels_.clear();
+  for (int i = 0; i < view_.count; ++i) other_labels_.push_back((view_.labels[i] + 1) % setup_.classes);
+  view_.other_labels = other_labels_.data();
+  view_.share = share;
 }
 
 double Training::gradients() {

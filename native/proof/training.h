@@ -23,6 +23,7 @@ struct Setup {
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned
   bool record_steps = true;                      ///< see NetworkOptions
   bool memory_growth = false;                    ///< see NetworkOptions
+  bool training = true;                          ///< false: for evaluations alone
 };
 
 class Training {
@@ -32,6 +33,8 @@ class Training {
   /// Its images [first, first + count) of those drawn for `of`: what one of several ranks sees of a
   /// global batch.
   void see(int first, int of);
+  /// From now on they are mixtures, in each of which its own label has this share.
+  void mix(float share);
   /// Of the loss, so that fp16 keeps small gradients.
   float scale() const { return setup_.precision == Precision::fp16 ? scale_ : 1; }
   Network& network() { return *network_; }
@@ -52,7 +55,7 @@ class Training {
  private:
   Setup setup_;
   std::vector<uint8_t> images_;  // [batch, size, size, 3]
-  std::vector<int32_t> labels_;
+  std::vector<int32_t> labels_, other_labels_;
   BatchView view_;
   std::unique_ptr<Network> network_;
   float scale_ = 1024;

@@ -1,14 +1,14 @@
 // --head of trainyard resume: the run goes on under another head.
 import { matchRun } from '../core/agent/runRegistry.js';
 import { UserError } from '../core/base/errors.js';
-import type { RunEntry } from '../core/contracts/agentApi.js';
 import { moveHead, runsUnder, withHead, type MovedRun } from '../core/cluster/moveHead.js';
+import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Args } from './args.js';
 import type { Context } from './context.js';
 
 /**
  * The run that RUN names, once `host` is its head; the machine of `context` is that with the new
- * head, and the profile is saved so. UserError (usage, connection), AgentError.
+ * head, and the profile is saved so. UserError (usage, connection), AgentError, Cancelled.
  */
 export async function underOtherHead(context: Context, args: Args, host: string): Promise<MovedRun> {
   const text = args.words[0] ?? '';
@@ -24,16 +24,15 @@ export async function underOtherHead(context: Context, args: Args, host: string)
     return runsUnder(machine, profile);
   });
   const entry = matchRun(text, runs, await context.runsKnown(profile.name));
+  if ('time' in entry) {
+    const time = new Date(entry.time * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    context.output.note(`${host} has a copy of ${entry.id} as of ${time} UTC`);
+  }
   const old = context.beside(before);
-  const moved = await context.withProgress(({ onProgress }) => {
+  const from = { profile: before, machine: () => Promise.resolve(old) };
+  const moved = await context.withProgress(({ onProgress, signal }) => {
     onProgress(`asking ${before.head ?? before.hosts?.[0]?.host ?? ''} about ${entry.id}`);
-    return moveHead({
-      entry,
-      profile,
-      machine,
-      before: { profile: before, machine: () => Promise.resolve(old) },
-      logger: context.logger,
-    });
+    return moveHead({ entry, profile, machine, before: from, logger: context.logger }, { signal });
   });
   await context.profiles.save(profile);
   const copies = profile.mirror === before.mirror ? '' : `, and ${profile.mirror ?? ''} its mirror`;

@@ -37,7 +37,7 @@ class Cluster : public RankHosts {
   /// Null where no node keeps a copy of the run folder.
   Json mirror_json() const;
   /// Nullptr where none does.
-  const MirrorSource* mirror() const { return mirror_.get(); }
+  MirrorSource* mirror() const { return mirror_.get(); }
 
   /// The process of the head's own `agent join`, which belongs to no generation.
   const std::optional<ProcessId>& own_join() const { return own_join_; }

@@ -15,12 +15,12 @@ void Cluster::ask_mirror(ClusterNode& node) {
 }
 
 void Cluster::look_at_mirror() {
-  if (!mirror_) return;
+  if (!mirror_ || over_) return;
   const MirrorSource::Status now = mirror_->status();
   if (now.checkpoint != mirrored_.checkpoint && !now.checkpoint.empty()) {
     journal_.event("mirrored", {{"host", spec_.mirror}, {"checkpoint", now.checkpoint}});
   }
-  if (now.why != mirrored_.why && !now.why.empty()) {
+  if (mirrored_.why.empty() && !now.why.empty()) {
     journal_.event("mirror_failed", {{"host", spec_.mirror}, {"reason", now.why}});
   }
   changed_ = changed_ || now.checkpoint != mirrored_.checkpoint || now.why != mirrored_.why;

@@ -29,6 +29,9 @@ constexpr double kBeatSeconds = 1;           // between signs of life
 constexpr double kLookSeconds = 1;           // between two looks at the folder
 constexpr double kSilentSeconds = 60;        // of a mirror whose disk is slow
 constexpr double kAfterFailure = 60;         // seconds until a mirror that could not write is tried again
+constexpr double kBusyFileSeconds = 30;
+constexpr double kLongestLook = 5;  // seconds of copying, or one file, until the folder is looked at again
+constexpr double kByeSeconds = 1;
 constexpr double kEndSeconds = 2;
 constexpr int kTickMs = 100;
 
@@ -54,13 +57,9 @@ class MirrorSource::Work {
     wait_until([this] { return asked_; });
     for (;;) {
       const int64_t look = begin_look();
-      const std::vector<MirroredFile> files = list();
-      for (const MirroredFile& file : files) bring(file);
-      remove_what_is_gone(files);
-      passed_ = false;
-      say({{"kind", "pass"}, {"time", now_seconds()}});
-      wait_until([this] { return passed_; });
-      end_look(look, newest_checkpoint(files));
+      while (!bring_all()) {
+      }
+      end_look(look);
       const double until = monotonic_seconds() + kLookSeconds;
       wait_until([&] { return monotonic_seconds() >= until; });
     }
@@ -71,38 +70,128 @@ class MirrorSource::Work {
     uint64_t size = 0;
     int64_t time = 0;
     uint64_t inode = 0;  ///< of the file here that was copied last; 0: not known
+    double tried = 0;    ///< monotonic seconds; of a file that is written all the time
+    bool is_known() const { return inode != 0 || size > 0 || time != 0; }
   };
 
   int64_t begin_look() {
     const std::scoped_lock lock(shared_.mutex);
+    is_last_ = shared_.last;
     return ++shared_.begun;
   }
 
-  void end_look(int64_t look, const std::string& checkpoint) {
+  void end_look(int64_t look) {
     const std::scoped_lock lock(shared_.mutex);
     shared_.done = look;
-    shared_.status = {checkpoint, now_seconds(), ""};
   }
 
+  /// False where copying took so long that the folder is to be looked at again.
+  bool bring_all() {
+    const std::vector<MirroredFile> files = list();
+    remove_gone(files);
+    const double until = monotonic_seconds() + kLongestLook;
+    bool in_time = true;
+    for (const MirroredFile& file : files) {
+      in_time = monotonic_seconds() < until;
+      if (!in_time) break;
+      current_ = mirrored_checkpoint(file.path);
+      bring(file);
+    }
+    if (in_time) current_.clear();
+    remove_gone(files);
+    passed_ = false;
+    say({{"kind", "pass"}, {"time", now_seconds()}});
+    wait_until([this] { return passed_; });
+    const std::string checkpoint = newest_whole(files);
+    const std::scoped_lock lock(shared_.mutex);
+    if (!checkpoint.empty()) shared_.status.checkpoint = checkpoint;
+    if (in_time) shared_.status.time = now_seconds();
+    shared_.status.why.clear();
+    return in_time;
+  }
+
+  /// A checkpoint that was begun comes before newer ones: else none would ever be whole where they
+  /// follow one another faster than they are copied.
   std::vector<MirroredFile> list() const {
+    std::vector<MirroredFile> files;
     try {
-      return list_mirrored(dir_);
+      files = list_mirrored(dir_);
     } catch (const Error& error) {
       throw Broken(error.what(), true);
     }
+    const auto is_run_file = [](const MirroredFile& file) { return file.path == "run.json"; };
+    if (std::ranges::none_of(files, is_run_file)) throw Broken("the run folder has no run.json any more", true);
+    if (!current_.empty()) {
+      const auto first =
+          std::ranges::find_if(files, [](const MirroredFile& file) { return !mirrored_checkpoint(file.path).empty(); });
+      std::stable_partition(first, files.end(),
+                            [this](const MirroredFile& file) { return mirrored_checkpoint(file.path) == current_; });
+    }
+    return files;
+  }
+
+  bool has(const MirroredFile& file) const {
+    const auto copy = copies_.find(file.path);
+    return copy != copies_.end() && copy->second.size == file.size && copy->second.time == file.time;
+  }
+
+  /// The newest of the head's checkpoints of which the mirror has all files; empty: none.
+  std::string newest_whole(const std::vector<MirroredFile>& files) const {
+    std::map<std::string, bool> whole;  // by name; those with a manifest
+    for (const MirroredFile& file : files) {
+      if (is_manifest(file.path)) whole[mirrored_checkpoint(file.path)] = true;
+    }
+    for (const MirroredFile& file : files) {
+      const auto one = whole.find(mirrored_checkpoint(file.path));
+      if (one != whole.end() && !has(file)) one->second = false;
+    }
+    for (auto one = whole.rbegin(); one != whole.rend(); ++one) {
+      if (one->second) return one->first;
+    }
+    return "";
+  }
+
+  /// What the head has no more. Until the mirror has a checkpoint of the head's whole, the newest one
+  /// that it has stays.
+  void remove_gone(const std::vector<MirroredFile>& files) {
+    std::set<std::string> there;
+    for (const MirroredFile& file : files) there.insert(file.path);
+    std::string kept;
+    if (newest_whole(files).empty()) {
+      for (const auto& [path, copy] : copies_) {
+        if (is_manifest(path) && !there.contains(path)) kept = std::max(kept, mirrored_checkpoint(path));
+      }
+    }
+    std::erase_if(copies_, [&](const auto& entry) {
+      const bool stays = !kept.empty() && mirrored_checkpoint(entry.first) == kept;
+      if (stays || there.contains(entry.first)) return false;
+      say({{"kind", "remove"}, {"path", entry.first}});
+      return true;
+    });
   }
 
   void bring(const MirroredFile& file) {
     Copy& copy = copies_[file.path];
-    const bool known = copy.inode != 0 || copy.size > 0 || copy.time != 0;
+    const bool known = copy.is_known();
     if (file.grows) {
       // The figures of a machine are thinned with age: a file that was replaced is copied anew.
       const bool is_same = copy.inode == file.inode || (copy.inode == 0 && !file.path.starts_with("gpus/"));
       if (known && is_same && copy.size == file.size) return;
       send(file, known && is_same && copy.size < file.size ? copy.size : 0, copy);
-    } else if (file.is_done && !(known && copy.size == file.size && copy.time == file.time)) {
+    } else if (!(known && copy.size == file.size && copy.time == file.time) && is_due(file, copy)) {
       send(file, 0, copy);
     }
+    if (!copy.is_known() && copy.tried == 0) copies_.erase(file.path);
+  }
+
+  /// A file that may be in the middle of being written is tried now and then.
+  bool is_due(const MirroredFile& file, Copy& copy) const {
+    if (file.is_done || is_last_) return true;
+    const double now = monotonic_seconds();
+    if (copy.tried == 0) copy.tried = now;
+    if (now - copy.tried < kBusyFileSeconds) return false;
+    copy.tried = now;
+    return true;
   }
 
   /// The bytes from `from` on. Where the file changed or went meanwhile, the mirror keeps what it
@@ -111,7 +200,12 @@ class MirrorSource::Work {
     const std::string path = dir_ + "/" + file.path;
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!fd) return;
-    say({{"kind", "put"}, {"path", file.path}, {"from", from}, {"size", file.size}, {"time", file.time}});
+    say({{"kind", "put"},
+         {"path", file.path},
+         {"from", from},
+         {"size", file.size},
+         {"time", file.time},
+         {"runs", file.runs}});
     std::string piece(kPiece, '\0');
     uint64_t at = from;
     while (at < file.size) {
@@ -128,17 +222,7 @@ class MirrorSource::Work {
                           (file.grows || (static_cast<uint64_t>(now.st_size) == file.size &&
                                           now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec == file.time));
     say({{"kind", is_whole ? "end" : "drop"}});
-    if (is_whole) copy = {file.size, file.time, file.inode};
-  }
-
-  void remove_what_is_gone(const std::vector<MirroredFile>& files) {
-    std::set<std::string> there;
-    for (const MirroredFile& file : files) there.insert(file.path);
-    std::erase_if(copies_, [&](const auto& entry) {
-      if (there.contains(entry.first)) return false;
-      say({{"kind", "remove"}, {"path", entry.first}});
-      return true;
-    });
+    if (is_whole) copy = {file.size, file.time, file.inode, 0};
   }
 
   void say(const Json& message) { wire_.send(message); }
@@ -149,11 +233,13 @@ class MirrorSource::Work {
       if (!wire_.pump()) throw Broken(wire_.why(), false);
       while (const auto message = wire_.next()) take(*message);
       if (!wire_.why().empty()) throw Broken(wire_.why(), false);
+      bool over = false;
       {
         const std::scoped_lock lock(shared_.mutex);
-        if (shared_.over) throw Broken("the run is over", false);
+        over = shared_.over;
         if (shared_.wire) throw Broken("it connected anew", false);
       }
+      if (over) say_bye();
       const double now = monotonic_seconds();
       if (now >= next_beat_) {
         next_beat_ = now + kBeatSeconds;
@@ -164,6 +250,14 @@ class MirrorSource::Work {
       pollfd end{wire_.fd(), static_cast<short>(POLLIN | (wire_.waiting() > 0 ? POLLOUT : 0)), 0};
       ::poll(&end, 1, kTickMs);
     }
+  }
+
+  /// The mirror need not wait for more.
+  [[noreturn]] void say_bye() {
+    say({{"kind", "bye"}});
+    const double deadline = monotonic_seconds() + kByeSeconds;
+    while (wire_.pump() && wire_.waiting() > 0 && monotonic_seconds() < deadline) sleep_ms(10);
+    throw Broken("the run is over", false);
   }
 
   void take(const Json& message) {
@@ -177,7 +271,7 @@ class MirrorSource::Work {
             !one[2].is_number_integer()) {
           throw FieldError("a file of it is none");
         }
-        copies_[one[0].get<std::string>()] = {one[1].get<uint64_t>(), one[2].get<int64_t>(), 0};
+        copies_[one[0].get<std::string>()] = {one[1].get<uint64_t>(), one[2].get<int64_t>(), 0, 0};
       }
     } else if (kind == "ask") {
       asked_ = true;
@@ -194,8 +288,9 @@ class MirrorSource::Work {
   Shared& shared_;
   Wire& wire_;
   std::map<std::string, Copy> copies_;  ///< what the mirror has, by path
+  std::string current_;                 ///< the checkpoint that is being copied, by its name
   uint64_t sent_ = 0, confirmed_ = 0;   ///< bytes of files, over this connection
-  bool asked_ = false, passed_ = false;
+  bool asked_ = false, passed_ = false, is_last_ = false;
   double next_beat_ = 0;
 };
 
@@ -226,7 +321,7 @@ MirrorSource::MirrorSource(const RunFolder& folder) : shared_(std::make_shared<S
       }
       not_before = is_refusal ? monotonic_seconds() + kAfterFailure : 0;
       const std::scoped_lock lock(shared->mutex);
-      shared->status.why = why;
+      if (is_refusal) shared->status.why = why;  // of a lost connection the journal says enough
     }
     const std::scoped_lock lock(shared->mutex);
     shared->ended = true;
@@ -255,8 +350,9 @@ MirrorSource::Status MirrorSource::status() const {
   return shared_->status;
 }
 
-int64_t MirrorSource::next_look() const {
+int64_t MirrorSource::last_look() {
   const std::scoped_lock lock(shared_->mutex);
+  shared_->last = true;
   return shared_->begun + 1;
 }
 

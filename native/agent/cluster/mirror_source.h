@@ -32,8 +32,9 @@ class MirrorSource {
   void take(std::unique_ptr<Wire> wire);
   Status status() const;
 
-  /// Of a look at the folder that has not begun yet, so that it finds all that is there now.
-  int64_t next_look() const;
+  /// Of a look at the folder that has not begun yet, so that it finds all that is there now, also
+  /// what was written a moment ago: nothing more is written.
+  int64_t last_look();
   /// Whether the mirror has everything that this look found, or cannot get it.
   bool is_done(int64_t look) const;
 
@@ -44,7 +45,7 @@ class MirrorSource {
     std::condition_variable came;
     std::unique_ptr<Wire> wire;
     Status status;
-    bool connected = false, over = false, ended = false;
+    bool connected = false, last = false, over = false, ended = false;
     int64_t begun = 0, done = 0;  ///< looks
   };
   class Work;

@@ -39,7 +39,8 @@ constexpr int kCleanSweeps = 3;        // in a row, and no more looks are needed
 constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
-constexpr double kGraceSeconds = 25;  // for a last checkpoint when this process is asked to end; Slurm gives 30 s
+constexpr double kMirrorSeconds = 90;  // for the last files of the run; the head ends it sooner
+constexpr double kGraceSeconds = 25;   // for a last checkpoint when this process is asked to end; Slurm gives 30 s
 
 Descriptor take_lock(const RunFolder& folder, const std::string& host) {
   const std::string path = folder.node(host, "join.lock");
@@ -97,6 +98,7 @@ class Join {
       if (step() == Step::leave) return leave();
     }
     say("over");
+    finish_mirror();
     return 0;
   }
 
@@ -300,6 +302,17 @@ class Join {
       if (state_ != "alone") say("alone");  // it is what is left of a run now, until the head is back
     }
     return Step::go_on;
+  }
+
+  void finish_mirror() {
+    if (!mirror_) return;
+    mirror_->finish();
+    const double deadline = monotonic_seconds() + kMirrorSeconds;
+    const timespec moment{0, 50'000'000};
+    while (!mirror_->has_ended() && monotonic_seconds() < deadline) {
+      const int number = ::sigtimedwait(&handled_, nullptr, &moment);
+      if (number == SIGTERM || number == SIGINT) return;
+    }
   }
 
   int leave() {

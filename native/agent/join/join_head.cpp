@@ -15,14 +15,14 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kSilentSeconds = 15;  // of a head that says something each second
 constexpr double kHandshakeSeconds = 10;
 constexpr double kLongestPatience = 5;  // between two tries
 constexpr int kTickMs = 50;
 
 }  // namespace
 
-HeadConnection::HeadConnection(const JoinSpec& spec) : spec_(spec), lost_since_(monotonic_seconds()) {}
+HeadConnection::HeadConnection(const JoinSpec& spec, double silent)
+    : spec_(spec), silent_(silent), lost_since_(monotonic_seconds()) {}
 
 void HeadConnection::begin() {
   deadline_ = monotonic_seconds() + kHandshakeSeconds;
@@ -87,7 +87,7 @@ bool HeadConnection::step() {
          wire_->is_stranger());
   } else if (!wire_->authenticated() && now > deadline_) {
     drop("the head does not greet");
-  } else if (wire_->authenticated() && now - wire_->heard() > kSilentSeconds) {
+  } else if (wire_->authenticated() && now - wire_->heard() > silent_) {
     drop("the head is silent");
   } else if (wire_->authenticated() && !was_authenticated_) {
     was_authenticated_ = true;

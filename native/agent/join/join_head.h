@@ -11,7 +11,8 @@ namespace trainyard {
 
 class HeadConnection {
  public:
-  explicit HeadConnection(const JoinSpec& spec);
+  /// `silent`: seconds after which a head that says nothing is lost.
+  explicit HeadConnection(const JoinSpec& spec, double silent = 15);
   HeadConnection(const HeadConnection&) = delete;
   HeadConnection& operator=(const HeadConnection&) = delete;
 
@@ -38,6 +39,7 @@ class HeadConnection {
   void drop(const std::string& why, bool is_gone = false);
 
   JoinSpec spec_;
+  double silent_;
   Descriptor connecting_;
   std::unique_ptr<Wire> wire_;
   bool was_authenticated_ = false;

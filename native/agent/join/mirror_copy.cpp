@@ -27,6 +27,7 @@ namespace {
 
 constexpr size_t kFilesInMessage = 100;
 constexpr uint64_t kKeptFree = 256U << 20;  // bytes of the disk that the copy leaves to the ranks' logs
+constexpr double kSilentSeconds = 60;       // of a head whose disk is slow
 constexpr double kEndSeconds = 2;
 
 /// What is written now: the next bytes of a file that grows, or a whole file beside its place.
@@ -34,6 +35,7 @@ struct Incoming {
   std::string path;
   uint64_t from = 0, size = 0, written = 0;
   int64_t time = 0;
+  bool runs = false;
   Descriptor fd;
   bool is_part() const { return from == 0; }
 };
@@ -42,11 +44,11 @@ class Copying {
  public:
   Copying(const RunFolder& folder, const JoinSpec& spec) : folder_(folder), dir_(mirror_folder(folder)), spec_(spec) {}
 
-  void run(const std::atomic<bool>& over) {
+  void run(const std::atomic<bool>& last, const std::atomic<bool>& over) {
     JoinSpec spec = spec_;
     spec.host = mirror_greeting(spec_.host);
-    HeadConnection head(spec);
-    while (!over) {
+    HeadConnection head(spec, kSilentSeconds);
+    while (!over && !(last && (is_finished_ || head.wire() == nullptr))) {
       head.wait();
       if (head.step()) begin(*head.wire());
       while (const auto message = head.next()) {
@@ -64,7 +66,7 @@ class Copying {
  private:
   void begin(Wire& wire) {
     give_up();
-    is_failed_ = false;
+    is_failed_ = is_finished_ = false;
     received_ = 0;
     try {
       make_private_folders(dir_);
@@ -95,6 +97,7 @@ class Copying {
   }
 
   void obey(const Json& message, Wire& wire) {
+    if (message.value("kind", "") == "bye") is_finished_ = true;
     if (is_failed_) return;
     const Fields fields(message, "message");
     const std::string kind = fields.string("kind");
@@ -128,6 +131,7 @@ class Copying {
                   static_cast<uint64_t>(fields.integer("size", 0, INT64_MAX)),
                   0,
                   fields.integer("time", 0, INT64_MAX),
+                  fields.boolean_or("runs", false),
                   Descriptor()};
     const std::string target = place(file.path);
     keep_free(file.size - std::min(file.from, file.size));
@@ -166,6 +170,7 @@ class Copying {
     const std::string target = place(incoming_->path);
     const timespec time{incoming_->time / 1'000'000'000, incoming_->time % 1'000'000'000};
     const std::array<timespec, 2> times{time, time};
+    if (::fchmod(incoming_->fd.get(), incoming_->runs ? 0700 : 0600) != 0) throw file_error("set the mode of", target);
     if (::futimens(incoming_->fd.get(), times.data()) != 0) throw file_error("set the time of", target);
     if (incoming_->is_part()) {
       if (::fsync(incoming_->fd.get()) != 0) throw file_error("write", target);
@@ -190,6 +195,7 @@ class Copying {
   std::optional<Incoming> incoming_;
   uint64_t received_ = 0;  ///< bytes of files, over this connection
   bool is_failed_ = false;
+  bool is_finished_ = false;  ///< the head has nothing more
 };
 
 }  // namespace
@@ -197,7 +203,7 @@ class Copying {
 MirrorCopy::MirrorCopy(const RunFolder& folder, JoinSpec spec) : flags_(std::make_shared<Flags>()) {
   thread_ = std::thread([folder, spec = std::move(spec), flags = flags_] {
     try {
-      Copying(folder, spec).run(flags->over);
+      Copying(folder, spec).run(flags->last, flags->over);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "agent: error: the mirror of the run folder ended: %s\n", error.what());
     }

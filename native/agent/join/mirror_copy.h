@@ -19,9 +19,13 @@ class MirrorCopy {
   MirrorCopy(const MirrorCopy&) = delete;
   MirrorCopy& operator=(const MirrorCopy&) = delete;
 
+  /// The run is over: the copy ends once the head has sent the last of it, or is gone.
+  void finish() { flags_->last = true; }
+  bool has_ended() const { return flags_->ended; }
+
  private:
   struct Flags {
-    std::atomic<bool> over = false, ended = false;
+    std::atomic<bool> last = false, over = false, ended = false;
   };
   std::shared_ptr<Flags> flags_;
   std::thread thread_;

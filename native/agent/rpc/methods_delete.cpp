@@ -4,6 +4,7 @@
 #include "agent/join/join.h"
 #include "agent/messages/rpc_error.h"
 #include "agent/rpc/rpc.h"
+#include "agent/run/folder/mirrored_files.h"
 #include "agent/run/folder/run_content.h"
 #include "agent/run/lease.h"
 #include "agent/system/clock.h"
@@ -100,7 +101,8 @@ Answer forget(const Fields& params, ServeContext&) {
   if (!is_run_id(id) || !is_run_id(host)) throw FieldError("params.id and params.host must be plain names");
   const RunFolder folder(expand_path(params.string("workdir")) + "/runs/" + id);
   if (!folder_exists(folder.dir())) return json_of(Remains());
-  if (file_exists(folder.run())) {
+  const bool was_head = params.boolean_or("former", false) && head_of_run(folder) == host;
+  if (file_exists(folder.run()) && !(was_head && !supervision(folder).is_active())) {
     throw RpcError(RpcCode::bad_state, folder.dir() + " is the folder of the run itself. Delete the run");
   }
   const auto record = read_join_record(folder, host);

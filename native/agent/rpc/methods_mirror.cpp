@@ -8,9 +8,8 @@
 #include "agent/messages/rpc_error.h"
 #include "agent/rpc/describe_run.h"
 #include "agent/rpc/rpc.h"
-#include "agent/run/folder/adopt_mirror.h"
+#include "agent/run/adopt_mirror.h"
 #include "agent/run/folder/mirrored_files.h"
-#include "agent/run/journal.h"
 #include "agent/run/lease.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
@@ -23,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kKillSeconds = 15;
+constexpr size_t kMostListed = 6 << 20;  // bytes of an answer; older runs beyond it are left out
 
 Answer list(const Fields& params, ServeContext&) {
   std::vector<std::string> dirs;
@@ -33,23 +33,19 @@ Answer list(const Fields& params, ServeContext&) {
   }
   std::sort(dirs.rbegin(), dirs.rend());
   Json answer{{"runs", Json::array()}};
+  size_t bytes = 0;
   for (const std::string& dir : dirs) {
-    const RunFolder folder(dir);
+    const RunFolder folder(dir), mirror(mirror_folder(folder));
     const auto note = read_json_object(mirror_note(folder));
-    if (!note) continue;
-    Json run = describe_run(RunFolder(mirror_folder(folder)));
+    if (!note || !file_exists(mirror.run())) continue;
+    Json run = describe_run(mirror);
     run["dir"] = folder.dir();
-    run["time"] = note->value("time", 0.0);
+    run["time"] = Fields(*note, "mirror.json").number_or("time", 0, 0, 1e12);
+    bytes += to_line(run).size();
+    if (bytes > kMostListed) break;
     answer["runs"].push_back(std::move(run));
   }
   return answer;
-}
-
-/// The name of the head that the copy is of.
-std::string head_of(const RunFolder& folder) {
-  const auto run = read_json_object(folder.run());
-  const Json nodes = run ? run->value("nodes", Json::array()) : Json::array();
-  return nodes.is_array() && !nodes.empty() && nodes[0].is_object() ? nodes[0].value("host", "") : "";
 }
 
 /// Ends what is left of the run here, its `agent join` first: it looks for a head that is gone.
@@ -66,9 +62,7 @@ class AdoptJob : public Job {
                                              " are left. Look for them with: ps");
     }
     if (!hold_.step()) return std::nullopt;
-    const std::string from = head_of(RunFolder(mirror_folder(folder_)));
-    adopt_mirror(folder_);
-    Journal(folder_.events()).event("head_changed", {{"from", from}, {"to", host_}});
+    adopt_mirror(folder_, host_);
     return Json{{"dir", folder_.dir()}, {"adopted", true}};
   }
 

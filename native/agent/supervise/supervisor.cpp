@@ -349,6 +349,7 @@ void Supervisor::conclude(const GenerationResult& result) {
                               {"seconds", *state_.ended - state_.started}});
   save_state();
   wait_for_disk();
+  finish_mirror();
 }
 
 /// How a run ended is worth a wait: without it the run reads as interrupted, without a reason.

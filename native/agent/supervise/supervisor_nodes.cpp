@@ -12,6 +12,8 @@
 // 5. The next generation resumes from the newest valid checkpoint.
 // A node that has rebooted does not join again by itself: a client that follows the run sends
 // run.join.
+#include <signal.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -28,7 +30,8 @@ namespace {
 
 constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
 constexpr double kOwnJoinSeconds = 3;
-constexpr double kMirrorSeconds = 60;  // for the last checkpoint to be copied
+constexpr double kMirrorSeconds = 60;  // for the last files to be copied
+constexpr double kMirrorNowSeconds = 5;
 constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer would do
 /// For the ranks of a lost node to be gone: the node ends them 18 s after it last heard the head.
 /// Without ranks on the head one of them may be rank 0, which writes where the next one will.
@@ -180,18 +183,23 @@ void Supervisor::describe_cluster() {
   state_.mirror = cluster_->mirror_json();
 }
 
-/// The last checkpoint goes to the mirror before its node is let go.
+/// The mirror gets the last checkpoint, and how the run ended.
 void Supervisor::finish_mirror() {
-  const MirrorSource* mirror = cluster_->mirror();
+  MirrorSource* mirror = cluster_ ? cluster_->mirror() : nullptr;
   if (mirror == nullptr) return;
-  const int64_t last = mirror->next_look();
-  const double deadline = monotonic_seconds() + kMirrorSeconds;
-  while (!mirror->is_done(last) && monotonic_seconds() < deadline && !stop_now()) wait_and_look();
+  const int64_t last = mirror->last_look();
+  const double deadline = monotonic_seconds() + (stop_now() ? kMirrorNowSeconds : kMirrorSeconds);
+  sigset_t ending;
+  ::sigemptyset(&ending);
+  for (const int number : {SIGTERM, SIGINT}) ::sigaddset(&ending, number);
+  const timespec moment{0, 50'000'000};
+  while (!mirror->is_done(last) && monotonic_seconds() < deadline) {
+    if (::sigtimedwait(&ending, nullptr, &moment) > 0) return;
+  }
 }
 
 void Supervisor::settle_nodes(bool over) {
   if (!cluster_) return;
-  if (over) finish_mirror();
   cluster_->settle(over);
   double deadline = monotonic_seconds() + kSettleSeconds;
   while (!cluster_->settled() && monotonic_seconds() < deadline) wait_and_look();

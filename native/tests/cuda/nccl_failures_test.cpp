@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/stopwatch.h"
 #include "tests/cuda/throwing.h"
 #include "trainer/ops/cuda/library/device_memory.h"
 #include "trainer/ops/cuda/library/loaded/nccl_collectives.h"
@@ -248,6 +249,18 @@ TEST_F(NcclFailures, AFailureReportedLaterIsWorthRetrying) {
   let("async", ncclRemoteError);
   const Error error = error_of([&] { collectives->watch([] { return false; }); });
   expect(error, Retry::worthwhile, "the sum over the GPUs failed: NCCL: remote process exited");
+}
+
+/// As when a rank brings its weights to the host for a checkpoint, others being lost.
+TEST_F(NcclFailures, AGroupThatWasLeftEndsNoWaitForTheDevice) {
+  const auto collectives = join();
+  collectives->abandon();
+  const Stopwatch clock;
+  EXPECT_NO_THROW(collectives->watch([&] { return clock.milliseconds() > 100; }));
+  group_.deadline_s = 0;
+  const auto hurried = join();
+  hurried->abandon();
+  expect(error_of([&] { hurried->watch([] { return false; }); }), Retry::worthwhile, "has waited 0 s");
 }
 
 TEST_F(NcclFailures, AWrongSetupIsNotWorthRetrying) {

@@ -152,7 +152,7 @@ TEST(CudaNetworkPrecision, AScaledLossKeepsGradientsThatFp16WouldLose) {
 
 /// resnet20 for training on a device with so much memory; empty, or why not.
 std::string refusal_with(size_t memory, int batch, Network** made = nullptr, bool growth = false,
-                         bool narrow_sums = false) {
+                         bool narrow_sums = false, bool evaluates = false) {
   static std::unique_ptr<Network> kept;
   NetworkOptions options;
   options.model = "resnet20";
@@ -161,6 +161,7 @@ std::string refusal_with(size_t memory, int batch, Network** made = nullptr, boo
   options.batch = batch;
   options.memory_growth = growth;
   options.narrow_sums = narrow_sums;
+  options.evaluates = evaluates;
   auto graph = build_model(options.model, options.image_size, kClasses);
   try {
     kept = std::make_unique<GraphNetwork>(options, std::move(graph), test::make_host_cuda_of(memory));
@@ -257,6 +258,33 @@ TEST(CudaNetworkMemory, IsTakenBeforeTheFirstStepOrWithIt) {
   EXPECT_GE(used(*network), whole);
   EXPECT_EQ(network->memory_to_come(), 0U);
   EXPECT_TRUE(std::ranges::equal(network->gradients(), gradients));
+}
+
+TEST(CudaNetworkMemory, OfEvaluationsIsTakenBeforeABatchIsJudged) {
+  constexpr int kImages = 4;
+  const RandomBatch batch(kImages, 32, kClasses, 3);
+  std::vector<float> logits(size_t{kImages} * kClasses);
+  const auto taken_by_evaluating = [&](bool evaluates) {
+    Network* network = nullptr;
+    EXPECT_EQ(refusal_with(size_t{1} << 30U, kImages, &network, false, false, evaluates), "");
+    network->train_step(batch.view(), 0.25F, nullptr);
+    const uint64_t before = network->device_memory()->used;
+    network->evaluate(batch.view(), logits);
+    return network->device_memory()->used - before;
+  };
+  EXPECT_GT(taken_by_evaluating(false), size_t{1} << 20U);
+  EXPECT_LT(taken_by_evaluating(true), 4096U) << "beside what the loss is brought back in";
+  // A batch at the limit, and what was not there for its evaluation.
+  constexpr size_t kMemory = size_t{40} << 20U;
+  const std::string text = refusal_with(kMemory, 256, nullptr, false, false, true);
+  const std::string before = "Use --batch-size ";
+  ASSERT_NE(text.find(before), std::string::npos) << text;
+  const int fits = std::stoi(text.substr(text.find(before) + before.size()));
+  Network* network = nullptr;
+  ASSERT_EQ(refusal_with(kMemory, fits, &network, false, false, true), "");
+  const RandomBatch large(fits, 32, kClasses, 3);
+  logits.resize(static_cast<size_t>(fits) * kClasses);
+  EXPECT_NO_THROW(network->evaluate(large.view(), logits));
 }
 
 TEST(CudaNetworkMemory, ThatIsMissingIsNamedByTheFirstStepToo) {

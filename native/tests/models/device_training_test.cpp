@@ -145,6 +145,51 @@ TEST(DeviceTrainingOfStatistics, TakesThemBackToWhatTheyWere) {
   EXPECT_TRUE(std::ranges::equal(network.running_statistics(), before));
 }
 
+/// As when another rank was lost in the midst of a step: what is saved then is the step before it.
+TEST(DeviceTrainingOfStatistics, GoesOnFromThemBitForBit) {
+  Trainee whole = trainee({}, true);
+  Trainee broken = trainee({}, true);
+  for (Trainee* one : {&whole, &broken}) one->step(1);
+  broken.device()->keep_statistics();
+  broken.gradients(2);
+  broken.device()->take_statistics_back();
+  for (Trainee* one : {&whole, &broken}) {
+    one->step(2);
+    one->strategy().collect();
+  }
+  EXPECT_TRUE(std::ranges::equal(broken.network().weights(), whole.network().weights()));
+  EXPECT_TRUE(std::ranges::equal(broken.network().running_statistics(), whole.network().running_statistics()));
+}
+
+/// As --eval-image-size has it.
+TEST(DeviceTrainingBesideASecondNetwork, OfAnotherSizeHasTheBitsOfTrainingAlone) {
+  constexpr int kLarge = 12;
+  Trainee alone = trainee({}, true);
+  Trainee trains = trainee({}, true);
+  NetworkOptions options{
+      .model = "resnet20", .classes = kClasses, .image_size = kLarge, .batch = kBatch, .training = false, .seed = 9};
+  const std::unique_ptr<Network> judges =
+      std::make_unique<GraphNetwork>(options, build_model(options.model, kLarge, kClasses), test::make_host_cuda());
+  const auto want = test::network("resnet20", kClasses, kLarge, kBatch);
+  for (Trainee* one : {&alone, &trains}) one->step(1);
+  trains.strategy().collect();
+  const test::RandomBatch batch(kBatch, kLarge, kClasses, 99);
+  std::vector<float> got(kBatch * kClasses);
+  std::vector<float> logits(got.size());
+  for (Network* one : {judges.get(), want.get()}) {
+    std::ranges::copy(trains.network().weights(), one->weights().begin());
+    std::ranges::copy(trains.network().running_statistics(), one->running_statistics().begin());
+    one->weights_changed();
+    one->evaluate(batch.view(), one == want.get() ? logits : got);
+  }
+  EXPECT_LT(distance(got, logits), 2e-4);
+  for (Trainee* one : {&alone, &trains}) {
+    one->step(2);
+    one->strategy().collect();
+  }
+  EXPECT_TRUE(std::ranges::equal(trains.network().weights(), alone.network().weights()));
+}
+
 TEST(DeviceTrainingOfScaledLosses, SeesGradientsThatAreNotFinite) {
   Trainee scaled = trainee({}, true);
   const test::RandomBatch batch(kBatch, kSize, kClasses, 7);

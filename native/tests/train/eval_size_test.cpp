@@ -32,6 +32,18 @@ std::string refusal(const TrainOptions& options) {
   return "";
 }
 
+/// Their memory is then to be there when a batch is judged.
+TEST(EvalImageSize, OfTrainingsIsJudgedInTheNetworkThatTrains) {
+  TrainOptions options = judged_at("resnet20", 0);
+  TrainPlan plan;
+  plan.image_size = plan.eval_image_size = 32;
+  EXPECT_FALSE(network_options(options, plan).evaluates) << "another process does";
+  options.eval_on = "ranks";
+  EXPECT_TRUE(network_options(options, plan).evaluates);
+  plan.eval_image_size = 40;
+  EXPECT_FALSE(network_options(options, plan).evaluates) << "another network does";
+}
+
 using Tensors = std::vector<std::tuple<std::string, std::vector<int64_t>>>;
 
 Tensors parameters(const std::string& model, int size) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/models/trainee.h"
+#include "tests/ops/host/host_collectives.h"
 
 namespace trainyard {
 namespace {
@@ -83,6 +84,21 @@ TEST_F(FiniteOnADevice, GradientsThatAreNotAreNamed) {
   trainee_.gradients(3, kInfinite);
   // What the backward pass reaches first.
   EXPECT_EQ(first_gradient_not_finite(network(), trainee_.device()), " (that of fc.bias is not)");
+}
+
+/// CUDA loads their kernels then, for which it may wait for whatever is on the device.
+TEST(FiniteOnADeviceInAGroup, WeightsAreLookedAtBeforeThereAreSums) {
+  test::HostTraffic traffic;
+  size_t before = 0;
+  const auto join = [&](const DeviceGroup& group, const test::HostMember& member) {
+    before = traffic.to_host;
+    return test::join_host_group(group, member);
+  };
+  Trainee trainee(make_single(), {.groups = {test::new_host_group, join}, .traffic = &traffic});
+  EXPECT_EQ(traffic.to_host, 0U);
+  trainee.device()->join({.id = trainee.device()->new_group_id(), .who = "rank 0 of 1"});
+  const Network& network = trainee.network();
+  EXPECT_EQ(before, (network.parameters().size() + network.statistics().size()) * sizeof(double));
 }
 
 TEST(FiniteOnADeviceWithoutStatistics, WeightsAreLookedAt) {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "common/error.h"
 #include "tests/models/support.h"
+#include "tests/train/pair.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/optim/norm.h"
 #include "trainer/train/loop/training_step.h"
@@ -117,6 +119,34 @@ TEST(TrainingSteps, NameTheGradientThatIsNoNumber) {
     const std::string what = error.what();
     EXPECT_EQ(what, "the gradient of step 4 is not a finite number (that of fc2.weight is not)");
   }
+}
+
+/// The batch that the refusal of a larger one names, where so many bytes of the host are free.
+int named_batch(Communicator& workers, uint64_t free, int accumulate) {
+  NetworkOptions network{.model = "resnet20", .classes = 3, .image_size = 32, .batch = 512};
+  network.free_memory = [free] { return free; };
+  try {
+    const TrainingStep step(workers, network, {.accumulate = accumulate});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    const std::string before = "Use --batch-size ";
+    const std::string what = error.what();
+    const size_t at = what.find(before);
+    if (at != std::string::npos) return std::stoi(what.substr(at + before.size()));
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return 0;
+}
+
+/// What fits is to fit still when a restart has fewer ranks, each of which takes micro-batches.
+TEST(TrainingSteps, OfRanksThatMayBecomeFewerKeepMemoryForMicroBatches) {
+  constexpr uint64_t kEach = uint64_t{100} << 20U;
+  const auto alone = make_single();
+  test::Pair pair;
+  const auto one_of_two = pair.rank(0);
+  const int later = named_batch(*alone, kEach, 2);
+  EXPECT_EQ(named_batch(*one_of_two, 2 * kEach, 1), later);
+  EXPECT_GT(named_batch(*alone, kEach, 1), later) << "who is alone stays alone";
 }
 
 TEST(FiniteNumbers, AreMissedWhereTheyEndFirst) {

@@ -58,6 +58,7 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
     for (size_t i = 0; i <= graph_->auxiliaries().size(); ++i) {
       losses_.push_back(backend_->make_softmax_cross_entropy(options.classes));
     }
+    if (options.evaluates) make_inference();
   }
   weights_.populate();
   initialise(graph_->parameters(), options.seed, weights());
@@ -68,7 +69,9 @@ GraphNetwork::GraphNetwork(const NetworkOptions& options, std::unique_ptr<Graph>
     // As bf16 they are summed elsewhere.
     gradients_.emplace(*backend_, graph_->parameter_elements(), options.device_sums && !options.narrow_sums);
     if (options.record_steps && !backend_->host_memory()) replay_.emplace(*backend_);
-    if (!options.memory_growth) bind(*training_, training_purpose());
+    if (options.memory_growth) return;
+    bind(*training_, training_purpose());
+    if (inference_) bind(*inference_, inference_purpose());
   }
 }
 
@@ -78,6 +81,15 @@ Purpose GraphNetwork::training_purpose() const {
           .storage = storage_of(options_.precision),
           .dropout = options_.dropout,
           .seed = options_.seed};
+}
+
+Purpose GraphNetwork::inference_purpose() const {
+  return {.batch = options_.batch, .training = false, .storage = storage_of(options_.precision)};
+}
+
+void GraphNetwork::make_inference() {
+  require_elements(inference_purpose());
+  inference_ = std::make_unique<Program>(*graph_, *backend_, inference_purpose());
 }
 
 std::span<float> GraphNetwork::gradients() {
@@ -313,12 +325,8 @@ StepResult GraphNetwork::evaluate(const BatchView& batch, std::span<float> logit
   if (logits.size() < wanted) {
     throw Error(Exit::internal, "No buffer for " + std::to_string(wanted) + " logits. Report it.");
   }
-  if (!inference_) {
-    const Purpose purpose{options_.batch, false, storage_of(options_.precision)};
-    require_elements(purpose);
-    inference_ = std::make_unique<Program>(*graph_, *backend_, purpose);
-    bind(*inference_, purpose);
-  }
+  if (!inference_) make_inference();
+  if (!inference_->bound()) bind(*inference_, inference_purpose());
   // In the memory of training's activations.
   batch_there_ = batch_kept_ = false;
   const Run run = run_for(batch);

@@ -57,6 +57,8 @@ class GraphNetwork final : public Network {
   /// Gives a program the shared activation memory, made larger where needed.
   void bind(Program& program, const Purpose& purpose);
   Purpose training_purpose() const;
+  Purpose inference_purpose() const;
+  void make_inference();
   std::vector<ParameterRange> statistic_ranges() const;
   /// What is left for a program; nothing where nobody knows.
   std::optional<MemoryLimit> memory_limit(const Purpose& purpose);
@@ -85,7 +87,7 @@ class GraphNetwork final : public Network {
   std::vector<std::unique_ptr<SoftmaxCrossEntropyOp>> losses_;  // of the logits, then of the auxiliary heads
   std::unique_ptr<SoftmaxCrossEntropyOp> evaluation_loss_;
   std::unique_ptr<Program> training_;
-  std::unique_ptr<Program> inference_;  // made when first asked for
+  std::unique_ptr<Program> inference_;  // made with training_, or when first asked for
   size_t statistic_sums_ = 0;           // over the ranks, by ops that were launched one by one
   // Where training stays on the device. It leaves the group before memory is freed when an error
   // passes.

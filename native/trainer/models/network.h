@@ -74,9 +74,12 @@ struct NetworkOptions {
   int host_ranks = 1;            ///< that train on this host: they share its memory
   /// How many bytes of the host's memory are free, now; none: base/spare_memory.h.
   std::function<uint64_t()> free_memory{};
-  bool device_sums = false;    ///< devices sum gradients among themselves
-  bool narrow_sums = false;    ///< they do so as bf16, in memory of its own that is still to come
-  bool micro_batches = false;  ///< gradients of several are added up, in memory of their own that is still to come
+  bool device_sums = false;  ///< devices sum gradients among themselves
+  bool narrow_sums = false;  ///< they do so as bf16, in memory of its own that is still to come
+  /// Gradients of several are added up, or may be after a restart; their memory is still to come.
+  bool micro_batches = false;
+  /// It trains and is given evaluations too, whose memory is taken before that of activations.
+  bool evaluates = false;
   bool averages = false;       ///< of weights and statistics; their memory is still to come
   bool record_steps = true;    ///< a step's ops are launched as a few CUDA graphs
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it

@@ -125,6 +125,9 @@ void NetworkOptimizer::averages_changed() {
 }
 
 void NetworkOptimizer::join(const DeviceGroup& group) {
+  // CUDA loads a kernel when it is first launched, and may wait for all work on the GPU then. What
+  // is saved when other ranks are lost is looked at beside a sum that they never join.
+  (void)is_finite();
   collectives_ = backend_.join(group);
   if (collectives_ == nullptr) {
     throw Error(Exit::internal, backend_.name() + " has no collectives. Please report this");

@@ -1,12 +1,15 @@
 // A run whose head is lost goes on under another one: the node that kept a copy of its folder, or
 // any node that shares the folder's disk.
-import { errorText, UserError } from '../base/errors.js';
+import { AgentError } from '../agent/agentClient.js';
+import { Cancelled, errorText, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
-import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
+import type { Progress } from '../base/progress.js';
+import type { MirroredRun, RunDetails, RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { hasRanks, isSpare, startsRanks } from '../contracts/slots.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { givenWorkdir } from '../profiles/workdir.js';
+import { Dropped, Unreached } from '../ssh/base/failures.js';
 import type { Machine } from './nodes/machine.js';
 
 const headOf = ({ head, hosts = [] }: Profile): string | undefined => head ?? hosts[0]?.host;
@@ -46,7 +49,7 @@ export function withHead(profile: Profile, host: string): Profile {
  * those that it sees on a disk of all nodes. `machine` has that head. UserError (connection),
  * AgentError.
  */
-export async function runsUnder(machine: Machine, profile: Profile): Promise<RunEntry[]> {
+export async function runsUnder(machine: Machine, profile: Profile): Promise<(RunEntry | MirroredRun)[]> {
   const client = await machine.node.client();
   const copies = (await client.request('mirror.list', { workdir: givenWorkdir(profile) })).runs;
   const listed = await (await machine.registry(profile)).list();
@@ -74,13 +77,16 @@ export interface MovedRun {
 }
 
 /**
- * Makes the new head's copy the run's folder. The old head is asked first, for 20 s: a run that is
- * under way there, or has finished, stays there. UserError (usage, connection), AgentError where
- * the new head hears the old one.
+ * Makes the new head's copy the run's folder. The old head is asked first: a run that is under way
+ * there, has finished, or is newer than the copy, stays there. UserError (usage, connection),
+ * AgentError where the new head hears the old one, Cancelled.
  */
-export async function moveHead({ entry, profile, machine, before, logger }: HeadMove): Promise<MovedRun> {
+export async function moveHead(
+  { entry, profile, machine, before, logger }: HeadMove,
+  { signal }: Pick<Progress, 'signal'> = {},
+): Promise<MovedRun> {
   const oldHead = headOf(before.profile) ?? '';
-  const there = await atOldHead(before, entry.id, logger ?? nullLogger);
+  const there = await atOldHead(before, entry.id, logger ?? nullLogger, signal);
   const status = there && statusOf(there);
   if (status !== undefined && !isOver(status)) {
     const what = `${entry.id} is ${status} on ${oldHead}, which is its head`;
@@ -89,35 +95,63 @@ export async function moveHead({ entry, profile, machine, before, logger }: Head
   if (status === 'finished') {
     throw new UserError('usage', `${entry.id} has finished on ${oldHead}`, 'Start a new run');
   }
+  if (there) assertNewest(entry, there, oldHead);
   const client = await machine.node.client();
   const host = headOf(profile) ?? '';
-  const { dir } = await client.request('mirror.adopt', {
-    workdir: givenWorkdir(profile),
-    id: entry.id,
-    host,
-  });
+  const params = { workdir: givenWorkdir(profile), id: entry.id, host };
+  const { dir, adopted } = await client.request('mirror.adopt', params);
   const details = await client.request('run.get', { dir });
+  const headThere = details.run?.nodes?.[0]?.host;
+  if (!adopted && headThere !== oldHead) {
+    const what = `${host} has ${entry.id} as it was when ${headThere ?? 'another host'} was its head, and no copy since`;
+    throw new UserError('usage', what, `Bring ${oldHead} back, and go on there`);
+  }
   return { details, hosts: there ? undefined : hostsLeft(details, profile, oldHead) };
 }
 
-/** What the old head says of the run; undefined where it does not answer, or knows no such run. */
+/** UserError (usage) where the old head, which answers, has more of the run than the copy. */
+function assertNewest({ id, state: copy }: RunEntry, { state }: RunEntry, oldHead: string): void {
+  const isOlder =
+    state !== null &&
+    (copy === null || state.generation > copy.generation || state.updated - copy.updated > longestBehind);
+  if (!isOlder) return;
+  const what = `${oldHead} answers, and has more of ${id} than the copy`;
+  throw new UserError('usage', what, 'Go on there, with its own head');
+}
+
+/** Seconds by which a copy may be behind. */
+const longestBehind = 60;
+
+/**
+ * What the old head says of the run; undefined where it does not answer, or knows no such run.
+ * UserError (connection) where it answers and does not let us in, Cancelled.
+ */
 async function atOldHead(
   { profile, machine }: HeadMove['before'],
   id: string,
   logger: Logger,
+  signal: AbortSignal | undefined,
 ): Promise<RunEntry | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error('no answer within 20 s'));
-    }, patience);
+  const silence = new AbortController();
+  const timer = setTimeout(() => {
+    silence.abort(new Unreached('no answer within 60 s', ''));
+  }, patience);
+  const given = new Promise<never>((_, reject) => {
+    const stop = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]);
+    const refuse = (): void => {
+      reject(stop.reason instanceof UserError ? stop.reason : new Cancelled());
+    };
+    if (stop.aborted) refuse();
+    stop.addEventListener('abort', refuse);
   });
   try {
     const asking = machine()
       .then((old) => old.registry(profile))
       .then((registry) => registry.list());
-    return (await Promise.race([asking, silence])).find((run) => run.id === id);
+    return (await Promise.race([asking, given])).find((run) => run.id === id);
   } catch (error) {
+    const isGone = error instanceof Unreached || error instanceof Dropped || error instanceof AgentError;
+    if (!isGone) throw error;
     logger.log('info', `the head of ${id} before does not answer: ${errorText(error)}`);
     return undefined;
   } finally {
@@ -126,14 +160,21 @@ async function atOldHead(
 }
 
 /** Milliseconds. */
-const patience = 20_000;
+const patience = 60_000;
 
-/** The run's other nodes with ranks, with a spare in the place of the head; else the new head. */
+/**
+ * The run's other nodes with ranks, and a spare in the place of the old head: the new head, where
+ * that is one. Else the new head alone.
+ */
 function hostsLeft({ run }: RunDetails, profile: Profile, oldHead: string): string[] {
   const others = (run?.nodes ?? []).filter(({ host }) => host !== oldHead);
   const had = run?.nodes?.some((node) => node.host === oldHead && startsRanks(node)) === true;
-  const spares = others.filter(isSpare).slice(0, had ? 1 : 0);
+  const head = headOf(profile);
+  const byHead = others
+    .filter(isSpare)
+    .sort((one, other) => Number(other.host === head) - Number(one.host === head));
+  const spares = byHead.slice(0, had ? 1 : 0);
   const left = [...others.filter(startsRanks), ...spares].map(({ host }) => host);
   const known = left.filter((host) => profile.hosts?.some((each) => each.host === host));
-  return known.length > 0 ? known : [headOf(profile) ?? ''];
+  return known.length > 0 ? known : [head ?? ''];
 }

@@ -181,7 +181,7 @@ export interface AgentParams {
   'run.stop': { dir: NodePath; mode: StopMode; by: string };
   'run.kill': { dir: NodePath };
   'run.delete': { dir: NodePath };
-  'run.forget': { workdir: NodePath; id: string; host: string };
+  'run.forget': { workdir: NodePath; id: string; host: string; former?: true };
   'checkpoint.list': { dir: NodePath; verify?: boolean };
   'metrics.read': { dir: NodePath; rows: number; onlyCurves?: boolean };
   'file.read': { path: NodePath; offset: number; length: number };

@@ -50,7 +50,7 @@ export async function deleteRunFolders(
         const node = machine.nodes.find(({ name }) => name === host);
         if (!node) throw new Error(`profile ${profile.name} has no such host any more`);
         const remote = await node.node.client();
-        const { stays, stayCount } = await remote.request('run.forget', { workdir, id, host });
+        const { stays, stayCount } = await remote.request('run.forget', { workdir, id, host, former: true });
         return { host, stays: stays.map((name) => `${host}: ${name}`), stayCount, error: undefined };
       } catch (error) {
         return { host, stays: [], stayCount: 0, error };

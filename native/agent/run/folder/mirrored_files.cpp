@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 
+#include "agent/messages/json.h"
 #include "agent/run/folder/run_content.h"
 #include "common/error.h"
 #include "common/process.h"
@@ -23,10 +24,11 @@ constexpr double kQuietSeconds = 2;    // after its last write a file counts as 
 constexpr size_t kLongestPath = 1024;  // bytes
 constexpr std::string_view kCheckpoints = "checkpoints/";
 
-constexpr std::array<std::string_view, 9> kLocalFiles{"join.json",       "stop.json",        "stop-job.json",
-                                                      "supervisor.lock", "tensorboard.json", "tensorboard.lock",
-                                                      "mirror.json",     "mirror.part",      "made-by-trainyard"};
-constexpr std::array<std::string_view, 5> kLocalFolders{"nodes", "heartbeats", "processes", "mirror", "former"};
+constexpr std::array<std::string_view, 11> kLocalFiles{
+    "join.json",   "stop.json",   "stop-job.json", "supervisor.lock", "tensorboard.json", "tensorboard.lock",
+    "mirror.json", "mirror.part", "code.json",     "code.diff",       "made-by-trainyard"};
+/// The user's code is on every node of the run (docs/contracts/code.md).
+constexpr std::array<std::string_view, 6> kLocalFolders{"nodes", "heartbeats", "processes", "mirror", "former", "code"};
 
 std::string_view first_part(std::string_view path) { return path.substr(0, path.find('/')); }
 
@@ -51,11 +53,12 @@ bool has_safe_parts(std::string_view path) {
   return true;
 }
 
-/// What only ever gets longer: our lines and logs, and TensorBoard's event files.
-bool grows(std::string_view path) {
+/// What only ever gets longer: our own lines and logs, and TensorBoard's event files. A program may
+/// write its own anew.
+bool grows(const std::string& path) {
   const std::string_view name = last_part(path);
-  return name.ends_with(".jsonl") || name.ends_with(".log") || name.ends_with(".times") ||
-         name.find("tfevents") != std::string_view::npos;
+  if (name.find("tfevents") != std::string_view::npos) return true;
+  return is_run_file(path) && (name.ends_with(".jsonl") || name.ends_with(".log") || name.ends_with(".times"));
 }
 
 class Listing {
@@ -64,16 +67,15 @@ class Listing {
 
   std::vector<MirroredFile> run() {
     look("", 0);
-    // Checkpoints from the newest on. What says that a thing is whole comes behind the thing.
+    // What says that a thing is whole comes behind the thing.
     const auto key = [](const MirroredFile& file) {
       const std::string_view step = checkpoint_of(file.path);
-      const int group = file.path == "state.json" ? 2 : step.empty() ? 0 : 1;
-      return std::tuple(group, step, last_part(file.path) != "manifest.json", std::string_view(file.path));
+      return std::tuple(!step.empty(), step, last_part(file.path) != "manifest.json", std::string_view(file.path));
     };
     std::sort(files_.begin(), files_.end(), [&](const MirroredFile& one, const MirroredFile& other) {
-      const auto [group, step, early, path] = key(one);
-      const auto [other_group, other_step, other_early, other_path] = key(other);
-      if (group != other_group) return group < other_group;
+      const auto [late, step, early, path] = key(one);
+      const auto [other_late, other_step, other_early, other_path] = key(other);
+      if (late != other_late) return other_late;
       if (step != other_step) return step > other_step;
       if (early != other_early) return early;
       return path < other_path;
@@ -89,16 +91,28 @@ class Listing {
     };
     const std::unique_ptr<DIR, Close> folder(::opendir((dir_ + "/" + below).c_str()));
     if (!folder) {
-      if (errno == ENOENT || errno == ENOTDIR) return;  // it was removed meanwhile
+      if (depth > 0 && (errno == ENOENT || errno == ENOTDIR)) return;  // it was removed meanwhile
       throw file_error("list", dir_ + "/" + below);
     }
-    while (const dirent* entry = ::readdir(folder.get())) {
+    // What cannot be looked at is not gone: whoever took it for gone would remove the copy.
+    while (const dirent* entry = next(folder.get(), below)) {
       const std::string path = below + entry->d_name;
       struct stat info{};
-      if (!is_mirrored(path) || ::lstat((dir_ + "/" + path).c_str(), &info) != 0) continue;
+      if (!is_mirrored(path)) continue;
+      if (::lstat((dir_ + "/" + path).c_str(), &info) != 0) {
+        if (errno == ENOENT) continue;
+        throw file_error("look at", dir_ + "/" + path);
+      }
       if (S_ISDIR(info.st_mode)) look(path + "/", depth + 1);
       if (S_ISREG(info.st_mode)) add(path, info);
     }
+  }
+
+  const dirent* next(DIR* folder, const std::string& below) const {
+    errno = 0;
+    const dirent* entry = ::readdir(folder);
+    if (entry == nullptr && errno != 0) throw file_error("list", dir_ + "/" + below);
+    return entry;
   }
 
   void add(const std::string& path, const struct stat& info) {
@@ -110,6 +124,7 @@ class Listing {
     const double written = static_cast<double>(info.st_mtim.tv_sec) + static_cast<double>(info.st_mtim.tv_nsec) * 1e-9;
     MirroredFile file{path, static_cast<uint64_t>(info.st_size),
                       info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino, grows(path)};
+    file.runs = (info.st_mode & S_IXUSR) != 0;
     // Ours appear whole, by a rename. A time ahead of the clock says nothing.
     const double age = now_seconds() - written;
     file.is_done = file.grows || is_run_file(path) || age < 0 || age >= kQuietSeconds;
@@ -131,13 +146,16 @@ bool is_mirrored(std::string_view path) {
 
 std::vector<MirroredFile> list_mirrored(const std::string& dir) { return Listing(dir).run(); }
 
-std::string newest_checkpoint(const std::vector<MirroredFile>& files) {
-  for (const MirroredFile& file : files) {
-    if (last_part(file.path) == "manifest.json" && !checkpoint_of(file.path).empty()) {
-      return std::string(checkpoint_of(file.path));
-    }
-  }
-  return "";
+std::string head_of_run(const RunFolder& folder) {
+  const auto run = read_json_object(folder.run());
+  const Json nodes = run ? run->value("nodes", Json::array()) : Json::array();
+  if (!nodes.is_array() || nodes.empty() || !nodes[0].is_object()) return "";
+  const auto host = nodes[0].find("host");
+  return host != nodes[0].end() && host->is_string() ? host->get<std::string>() : "";
 }
+
+std::string mirrored_checkpoint(std::string_view path) { return std::string(checkpoint_of(path)); }
+
+bool is_manifest(std::string_view path) { return last_part(path) == "manifest.json" && !checkpoint_of(path).empty(); }
 
 }  // namespace trainyard

@@ -17,6 +17,7 @@ struct MirroredFile {
   uint64_t inode = 0;   ///< of this machine's disk
   bool grows = false;   ///< only its end is ever written, as of a log
   bool is_done = true;  ///< false: it may be in the middle of being written
+  bool runs = false;    ///< its owner may execute it
 };
 
 /// Where the node that is the mirror keeps its copy, and what that copy is of.
@@ -31,12 +32,16 @@ inline std::string mirror_greeting(const std::string& host) { return host + "+mi
 /// one machine alone, as pids, locks and keys are.
 bool is_mirrored(std::string_view path);
 
-/// The files below `dir` in the order in which they are copied: small ones, then checkpoints, the
-/// newest one first and each with its manifest last, then state.json. Links are left out. Throws
-/// Error where there are more than 20,000.
+/// The files below `dir` in the order in which they are copied: checkpoints come last, the newest
+/// one first and each with its manifest behind the rest of it. Links are left out. Throws Error
+/// where a part of the folder cannot be looked at, and where there are more than 20,000 files.
 std::vector<MirroredFile> list_mirrored(const std::string& dir);
 
-/// The newest checkpoint among them that is whole, by its name; empty: none.
-std::string newest_checkpoint(const std::vector<MirroredFile>& files);
+/// step-00000120, of whose files `path` is one; empty for another path.
+std::string mirrored_checkpoint(std::string_view path);
+/// The host that run.json of a folder names as the run's head; empty: none.
+std::string head_of_run(const RunFolder& folder);
+/// Whether `path` is the file without which a checkpoint is none.
+bool is_manifest(std::string_view path);
 
 }  // namespace trainyard

@@ -1,13 +1,16 @@
 // A node keeps a copy of the head's run folder, and becomes the head once that is gone.
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "agent/messages/rpc_error.h"
-#include "agent/run/folder/adopt_mirror.h"
+#include "agent/run/adopt_mirror.h"
 #include "agent/run/folder/mirrored_files.h"
+#include "agent/run/run_state.h"
+#include "agent/system/clock.h"
 #include "common/error.h"
 #include "tests/agent/support/cluster_fixture.h"
 
@@ -22,7 +25,7 @@ std::vector<std::string> paths_of(const std::vector<MirroredFile>& files) {
   return paths;
 }
 
-TEST(MirroredFiles, CheckpointsFollowTheRestTheNewestFirstEachWithItsManifestLast) {
+TEST(MirroredFiles, CheckpointsComeLastTheNewestFirstEachWithItsManifestBehindTheRest) {
   const TemporaryFolder folder;
   for (const char* path : {"run.json",
                            "state.json",
@@ -51,12 +54,12 @@ TEST(MirroredFiles, CheckpointsFollowTheRestTheNewestFirstEachWithItsManifestLas
   fs::create_symlink("/etc/passwd", folder.file("out/link"));
   const std::vector<MirroredFile> files = list_mirrored(folder.path());
   EXPECT_EQ(paths_of(files),
-            (std::vector<std::string>{"metrics.jsonl", "out/best.pt", "run.json", "train/events.out.tfevents.1",
-                                      "checkpoints/step-00000002/model.safetensors",
+            (std::vector<std::string>{"metrics.jsonl", "out/best.pt", "run.json", "state.json",
+                                      "train/events.out.tfevents.1", "checkpoints/step-00000002/model.safetensors",
                                       "checkpoints/step-00000002/state.json", "checkpoints/step-00000002/manifest.json",
                                       "checkpoints/step-00000001/model.safetensors",
-                                      "checkpoints/step-00000001/manifest.json", "state.json"}));
-  EXPECT_EQ(newest_checkpoint(files), "step-00000002");
+                                      "checkpoints/step-00000001/manifest.json"}));
+  EXPECT_THROW(list_mirrored(folder.file("none")), Error);  // nothing is no folder without files
 }
 
 TEST(MirroredFiles, ANameThatLeadsElsewhereIsNone) {
@@ -114,13 +117,63 @@ TEST_F(MirrorTest, TheCopyFollowsWhatIsWrittenReplacedAndRemoved) {
   EXPECT_EQ((*read_json_object(mirror_folder(RunFolder(second(dir))) + "/state.json"))["phase"], "running");
   std::ofstream(dir + "/metrics.jsonl", std::ios::app) << "{\"step\":2}\n";
   write_file(dir + "/out/big.bin", "small");
-  fs::remove_all(dir + "/checkpoints/step-00000001");
+  fs::permissions(dir + "/out/big.bin", fs::perms::owner_all);
   EXPECT_TRUE(eventually([&] { return has_copy(dir, "metrics.jsonl", "{\"step\":1}\n{\"step\":2}\n"); }));
   EXPECT_TRUE(eventually([&] { return has_copy(dir, "out/big.bin", "small"); }));
   const std::string copy = mirror_folder(RunFolder(second(dir)));
-  EXPECT_TRUE(eventually([&] { return !fs::exists(copy + "/checkpoints/step-00000001"); }));
+  EXPECT_EQ(::access((copy + "/out/big.bin").c_str(), X_OK), 0);
   EXPECT_FALSE(fs::exists(copy + "/join.json"));  // the key of the run stays where it is
   EXPECT_EQ(state(dir)["mirror"]["host"], "gpu2");
+  write_file(dir + "/out/last.bin", "last");
+  client_->call("run.stop", {{"dir", dir}, {"mode", "now"}, {"by", "test"}});
+  EXPECT_EQ(ended(dir)["phase"], "stopped");
+  // The copy knows how the run ended, and has what was written a moment before.
+  EXPECT_TRUE(eventually([&] {
+    const auto last = read_json_object(copy + "/state.json");
+    return last && (*last)["phase"] == "stopped" && has_copy(dir, "out/last.bin", "last");
+  }));
+  EXPECT_TRUE(events(dir, "mirror_failed").empty());
+  EXPECT_EQ(state(dir)["mirror"]["why"], nullptr);
+}
+
+TEST_F(MirrorTest, ACheckpointStaysUntilANewerOneIsWhole) {
+  const std::string dir = start_spread(mirrored_spec("sleep 300"));
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  const std::string copy = mirror_folder(RunFolder(second(dir)));
+  const auto path = [](int step, const char* file) {
+    return "checkpoints/step-0000000" + std::to_string(step) + "/" + file;
+  };
+  const auto write = [&](int step, const char* file) {
+    fs::create_directories(fs::path(dir + "/" + path(step, file)).parent_path());
+    write_file(dir + "/" + path(step, file), std::to_string(step));
+  };
+  for (const char* file : {"model.safetensors", "manifest.json"}) write(1, file);
+  ASSERT_TRUE(eventually([&] { return !events(dir, "mirrored").empty(); }));
+  // The head has removed the first one before the second one is whole on the mirror.
+  write(2, "model.safetensors");
+  fs::remove_all(dir + "/checkpoints/step-00000001");
+  ASSERT_TRUE(eventually([&] { return has_copy(dir, path(2, "model.safetensors"), "2"); }));
+  sleep_ms(2500);  // two looks
+  EXPECT_TRUE(has_copy(dir, path(1, "manifest.json"), "1"));
+  EXPECT_EQ(events(dir, "mirrored").size(), 1U);
+  write(2, "manifest.json");
+  EXPECT_TRUE(eventually([&] { return !fs::exists(copy + "/checkpoints/step-00000001"); }));
+  EXPECT_TRUE(has_copy(dir, path(2, "manifest.json"), "2"));
+  client_->call("run.stop", {{"dir", dir}, {"mode", "now"}, {"by", "test"}});
+  EXPECT_EQ(ended(dir)["phase"], "stopped");
+}
+
+TEST_F(MirrorTest, AHeadWhoseDiskFailsTakesNothingAway) {
+  const std::string dir = start_spread(mirrored_spec("sleep 300"));
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  write_file(dir + "/kept.bin", "kept");
+  ASSERT_TRUE(eventually([&] { return has_copy(dir, "kept.bin", "kept"); }));
+  const std::string away = folder_.file("away");
+  fs::rename(dir + "/run.json", away);  // as a disk that is not there any more
+  fs::remove(dir + "/kept.bin");
+  EXPECT_TRUE(eventually([&] { return !events(dir, "mirror_failed").empty(); }));
+  EXPECT_TRUE(has_copy(dir, "kept.bin", "kept"));
+  fs::rename(away, dir + "/run.json");
   client_->call("run.stop", {{"dir", dir}, {"mode", "now"}, {"by", "test"}});
   EXPECT_EQ(ended(dir)["phase"], "stopped");
 }
@@ -189,13 +242,26 @@ TEST_F(MirrorTest, WhatTheNodeHadAsAnEarlierHeadIsKeptApart) {
   write_file(folder.file("checkpoints/step-00000009/manifest.json"), "old");
   write_file(mirror + "/run.json", "{\"id\":\"new\"}");
   write_file(mirror + "/checkpoints/step-00000005/manifest.json", "new");
-  EXPECT_THROW(adopt_mirror(folder), Error);  // it was never whole
+  EXPECT_THROW(adopt_mirror(folder, "gpu2"), Error);  // it was never whole
   write_file(mirror_note(folder), "{\"time\":1}");
-  adopt_mirror(folder);
+  adopt_mirror(folder, "gpu2");
   EXPECT_EQ(text(folder.run()), "{\"id\":\"new\"}");
-  EXPECT_EQ(newest_checkpoint(list_mirrored(folder.dir())), "step-00000005");
+  EXPECT_TRUE(fs::exists(folder.file("checkpoints/step-00000005")));
+  EXPECT_FALSE(fs::exists(folder.file("checkpoints/step-00000009")));
   const fs::path former = fs::directory_iterator(folder.file("former"))->path();
   EXPECT_EQ(text(former / "checkpoints/step-00000009/manifest.json"), "old");
+}
+
+TEST_F(MirrorTest, WhatWasCutShortIsFinishedByTheNextCall) {
+  const RunFolder folder(folder_.path());
+  fs::create_directories(mirror_folder(folder));
+  write_file(mirror_folder(folder) + "/left.bin", "left");
+  write_file(mirror_note(folder), "{\"time\":1}");
+  write_file(folder.run(), "{\"id\":\"moved\"}");  // moved last
+  adopt_mirror(folder, "gpu2");
+  EXPECT_EQ(text(folder.run()), "{\"id\":\"moved\"}");
+  EXPECT_FALSE(fs::exists(mirror_folder(folder)));
+  EXPECT_FALSE(fs::exists(mirror_note(folder)));
 }
 
 TEST_F(MirrorTest, AMirrorThatIsTheHeadOrNoNodeIsRefused) {

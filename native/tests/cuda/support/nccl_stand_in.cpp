@@ -91,7 +91,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int /*ranks*/, ncclUniqueI
   return scripted("ncclCommInitRankConfig");
 }
 
-ncclResult_t ncclCommGetAsyncError(ncclComm_t /*comm*/, ncclResult_t* error) {
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  if (comm == nullptr) return ncclInvalidArgument;
   *error = scripted("async");
   return ncclSuccess;
 }

@@ -11,6 +11,7 @@
 #include "common/stopwatch.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/evaluate/evaluation_log.h"
+#include "trainer/train/process/gpu_memory.h"
 
 namespace trainyard {
 namespace {
@@ -171,8 +172,16 @@ Judged RankEvaluation::run(const RankPass& pass) {
   return Judged::yes;
 }
 
+std::optional<MemoryFigures> RankEvaluation::device_memory() const {
+  return network_ ? network_->device_memory() : std::nullopt;
+}
+
 void RankEvaluation::finish(const std::function<void()>& alive) {
   if (log_) log_->finish(kLastLinesSeconds, alive);
+}
+
+std::optional<MemoryFigures> device_memory(Network& trains, const RankEvaluation* evaluation) {
+  return memory_of_both(trains.device_memory(), evaluation != nullptr ? evaluation->device_memory() : std::nullopt);
 }
 
 }  // namespace trainyard

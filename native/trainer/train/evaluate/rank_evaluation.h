@@ -42,6 +42,9 @@ class RankEvaluation {
   /// return the same.
   Judged run(const RankPass& pass);
 
+  /// Of the network that each rank makes of its own, where it does.
+  std::optional<MemoryFigures> device_memory() const;
+
   /// See TrainLog::finish.
   void finish(const std::function<void()>& alive);
 
@@ -59,5 +62,9 @@ class RankEvaluation {
   std::unique_ptr<Network> network_;  ///< where evaluations have an image size of their own
   std::optional<MetricsLog> log_;     ///< rank 0 only
 };
+
+/// Of a rank's device: of the network that trains and, where there is one, of that of its
+/// evaluations (memory_of_both). evaluation: nullptr where ranks do not evaluate.
+std::optional<MemoryFigures> device_memory(Network& trains, const RankEvaluation* evaluation);
 
 }  // namespace trainyard

@@ -83,6 +83,8 @@ NetworkOptions network_options(const TrainOptions& options, const TrainPlan& pla
   network.precision = parse_precision(options.precision);
   if (options.dropout) network.dropout = static_cast<float>(*options.dropout);
   network.device = options.device;
+  // Those of another size have a network of their own.
+  network.evaluates = options.eval_on == "ranks" && plan.eval_image_size == plan.image_size;
   network.memory_growth = options.memory_growth;
   network.record_steps = !options.no_cuda_graphs;
   return network;

@@ -24,6 +24,7 @@
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
 #include "trainer/train/plan/plan.h"
+#include "trainer/train/process/gpu_memory.h"
 #include "trainer/train/process/heartbeat.h"
 #include "trainer/train/process/interval.h"
 #include "trainer/train/process/io_beat.h"
@@ -123,7 +124,7 @@ class TrainRun {
     }
     step_->distribute();
     if (!leader()) return;
-    say_memory(step_->network());
+    say_memory(device_memory(step_->network(), evaluation_.get()), step_->network().memory_to_come());
     if (plans_) std::fprintf(stderr, "trainer: note: %s\n", plans_->summary().c_str());
   }
 
@@ -248,11 +249,7 @@ class TrainRun {
   RankFigures own_figures() {
     RankFigures figures = rank_memory();
     figures.bad_images = static_cast<double>(bad_images_);
-    if (const auto device = step_->network().device_memory()) {
-      figures.gpu_used = static_cast<double>(device->used);
-      figures.gpu_peak = static_cast<double>(device->peak);
-      figures.gpu_free = static_cast<double>(device->free);
-    }
+    fill_gpu_memory(figures, device_memory(step_->network(), evaluation_.get()));
     times_.fill(figures);
     return figures;
   }
@@ -363,10 +360,12 @@ class TrainRun {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<BatchFeed> feed_;
+  /// With --eval-on ranks. Ends after step_: freeing its GPU memory waits for all work on the GPU,
+  /// and only step_ ends sums that lost ranks never join.
+  std::unique_ptr<RankEvaluation> evaluation_;
   std::unique_ptr<TrainingStep> step_;
-  std::optional<WeightAverage> average_;        ///< with --ema; rank 0 only
-  std::unique_ptr<RankEvaluation> evaluation_;  ///< with --eval-on ranks
-  std::unique_ptr<TrainLog> log_;               ///< rank 0 only
+  std::optional<WeightAverage> average_;  ///< with --ema; rank 0 only
+  std::unique_ptr<TrainLog> log_;         ///< rank 0 only
   Interval interval_;
   StepTimes times_;                          ///< of this rank's steps in the interval
   std::vector<std::string> made_new_;        ///< tensors that --init-weights did not give

@@ -30,12 +30,11 @@ nlohmann::json bucket_size(const TrainOptions& options, const TrainPlan& plan, c
 
 }  // namespace
 
-void say_memory(Network& network) {
-  const auto memory = network.device_memory();
+void say_memory(const std::optional<MemoryFigures>& memory, size_t to_come) {
   if (!memory) return;
   const auto mebibytes = [](uint64_t bytes) { return static_cast<unsigned long long>(bytes >> 20U); };
   std::fprintf(stderr, "trainer: note: %llu MiB of GPU memory are taken, %llu more come with the first step; ",
-               mebibytes(memory->used), mebibytes(network.memory_to_come()));
+               mebibytes(memory->used), mebibytes(to_come));
   std::fprintf(stderr, "%llu of %llu MiB are free\n", mebibytes(memory->free), mebibytes(memory->total));
 }
 

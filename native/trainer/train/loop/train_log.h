@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct TrainStart {
   std::vector<CheckpointInfo> passed_over;  ///< newer than the checkpoint of the resume, and not valid
 };
 
-/// What of a GPU is taken before the first step, as a line on stderr.
-void say_memory(Network& network);
+/// What of a GPU is taken before the first step, as a line on stderr. to_come: bytes that the step
+/// takes.
+void say_memory(const std::optional<MemoryFigures>& memory, size_t to_come);
 /// A resume with another recipe may be meant, but never goes by in silence.
 void say_recipe_changes(const TrainPlan& plan);
 /// Which tensors --init-weights `path` did not give, if any.

@@ -43,7 +43,8 @@ TrainingStep::TrainingStep(Communicator& workers, const NetworkOptions& network,
     : workers_(workers), accumulate_(options.accumulate), clip_norm_(options.clip_norm) {
   NetworkOptions wanted = network;
   wanted.host_ranks = workers.local_world();
-  wanted.micro_batches = options.accumulate > 1;
+  // Also of a restart with fewer ranks, which takes micro-batches of this size.
+  wanted.micro_batches = options.accumulate > 1 || workers.world() > 1;
   wanted.device_sums = options.device_sums && workers.world() > 1;
   wanted.narrow_sums = wanted.device_sums && workers.sum_type() == SumType::bf16;
   if (options.sync_batch_norm && workers.world() > 1) {

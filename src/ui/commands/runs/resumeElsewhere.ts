@@ -2,9 +2,10 @@
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
+import type { Progress } from '../../../core/base/progress.js';
 import { moveHead, runsUnder, withHead, type MovedRun } from '../../../core/cluster/moveHead.js';
 import { headFirst } from '../../../core/cluster/nodes/hosts.js';
-import type { RunEntry } from '../../../core/contracts/agentApi.js';
+import type { MirroredRun, RunEntry } from '../../../core/contracts/agentApi.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
 import { statusOf } from '../../../core/model/runStatus.js';
@@ -40,7 +41,7 @@ export async function resumeElsewhere(ui: Ui, given?: ProfileArgument): Promise<
       trial.dispose();
       return;
     }
-    moved = await withProgress(`Asking for ${entry.id}`, () => move(session, trial, entry));
+    moved = await withProgress(`Asking for ${entry.id}`, (progress) => move(session, trial, entry, progress));
     await backend.profiles().save(profile);
   } catch (error) {
     trial.dispose();
@@ -68,11 +69,15 @@ async function pickHead(profile: Profile): Promise<string | undefined> {
   return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.label;
 }
 
-async function pickOne(runs: readonly RunEntry[], host: string): Promise<RunEntry | undefined> {
+async function pickOne(
+  runs: readonly (RunEntry | MirroredRun)[],
+  host: string,
+): Promise<RunEntry | undefined> {
   const items = runs
     .filter((entry) => statusOf(entry) !== 'finished')
     .map((entry) => {
-      const description = entry.about?.name ?? '';
+      const copied = 'time' in entry ? `copy of ${new Date(entry.time * 1000).toLocaleString()}` : '';
+      const description = [entry.about?.name ?? '', copied].filter(Boolean).join(' · ');
       return { label: entry.id, description, detail: entry.run?.argv.join(' ') ?? '', entry };
     });
   if (items.length === 0) {
@@ -86,8 +91,9 @@ async function move(
   session: ClusterSession,
   trial: ClusterSession,
   entry: RunEntry,
+  progress: Progress,
 ): Promise<{ id: string } & MovedRun> {
   const before = { profile: session.profile, machine: () => session.machine() };
   const machine = await trial.machine();
-  return { id: entry.id, ...(await moveHead({ entry, profile: trial.profile, machine, before })) };
+  return { id: entry.id, ...(await moveHead({ entry, profile: trial.profile, machine, before }, progress)) };
 }

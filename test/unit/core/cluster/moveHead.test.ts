@@ -3,7 +3,9 @@ import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import { moveHead, withHead } from '../../../../src/core/cluster/moveHead.js';
 import type { RunDetails, RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { Cancelled, UserError } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
+import { Unreached } from '../../../../src/core/ssh/base/failures.js';
 
 const host = (name: string): { host: string } => ({ host: name });
 const lab: Profile = {
@@ -50,41 +52,54 @@ const details = {
 } as unknown as RunDetails;
 
 /** A machine whose agent answers `mirror.adopt` and `run.get`, and notes what it was asked. */
-function newHead(): { machine: Machine; asked: unknown[] } {
+function newHead(adopted = true, found = details): { machine: Machine; asked: unknown[] } {
   const asked: unknown[] = [];
   const request = (method: string, params: unknown): Promise<unknown> => {
     asked.push([method, params]);
-    return Promise.resolve(method === 'run.get' ? details : { dir: details.dir, adopted: true });
+    return Promise.resolve(method === 'run.get' ? found : { dir: details.dir, adopted });
   };
   return { machine: { node: { client: () => Promise.resolve({ request }) } } as unknown as Machine, asked };
 }
 
-const oldHead = (list: () => Promise<RunEntry[]>): (() => Promise<Machine>) => {
+const oldHead = (entry: object): (() => Promise<Machine>) => {
+  const list = (): Promise<RunEntry[]> => Promise.resolve([entry as RunEntry]);
   const machine = { registry: () => Promise.resolve({ list }) } as unknown as Machine;
   return () => Promise.resolve(machine);
 };
+const away = (): Promise<Machine> => Promise.reject(new Unreached('gpu1 did not answer', ''));
 
-const move = (machine: Machine, old: () => Promise<Machine>): ReturnType<typeof moveHead> =>
-  moveHead({
-    entry: details,
-    profile: withHead(lab, 'gpu2'),
-    machine,
-    before: { profile: lab, machine: old },
-  });
+const move = (
+  machine: Machine,
+  old: () => Promise<Machine>,
+  { host: to = 'gpu2', signal }: { host?: string; signal?: AbortSignal } = {},
+): ReturnType<typeof moveHead> =>
+  moveHead(
+    { entry: details, profile: withHead(lab, to), machine, before: { profile: lab, machine: old } },
+    signal ? { signal } : {},
+  );
 
 test('a head that does not answer is left out, and a spare takes its place', async () => {
   const { machine, asked } = newHead();
-  const moved = await move(machine, () => Promise.reject(new Error('no route to host')));
-  expect(moved).toEqual({ details, hosts: ['gpu2', 'gpu3', 'gpu4'] });
+  expect(await move(machine, away)).toEqual({ details, hosts: ['gpu2', 'gpu3', 'gpu4'] });
   expect(asked[0]).toEqual(['mirror.adopt', { workdir: '~/.trainyard', id, host: 'gpu2' }]);
 });
 
-test('a head that says nothing at all is waited for, for 20 s', async () => {
+test('the new head is the spare that takes the place', async () => {
+  const nodes = [
+    ...[node('gpu1'), node('gpu2')],
+    ...[node('gpu3', { spare: true }), node('gpu4', { spare: true })],
+  ];
+  const found = { ...details, run: { nodes } } as unknown as RunDetails;
+  const { machine } = newHead(true, found);
+  expect((await move(machine, away, { host: 'gpu4' })).hosts).toEqual(['gpu2', 'gpu4']);
+});
+
+test('a head that says nothing at all is waited for, for 60 s', async () => {
   vi.useFakeTimers();
   try {
     const { machine, asked } = newHead();
     const moving = move(machine, () => new Promise(() => undefined));
-    await vi.advanceTimersByTimeAsync(19_000);
+    await vi.advanceTimersByTimeAsync(59_000);
     expect(asked).toEqual([]);
     await vi.advanceTimersByTimeAsync(2000);
     expect((await moving).hosts).toEqual(['gpu2', 'gpu3', 'gpu4']);
@@ -93,25 +108,52 @@ test('a head that says nothing at all is waited for, for 20 s', async () => {
   }
 });
 
-test('a head that answers stays a node of the run, which is over there', async () => {
-  const { machine } = newHead();
-  const moved = await move(
-    machine,
-    oldHead(() => Promise.resolve([details])),
-  );
-  expect(moved.hosts).toBeUndefined();
+test.each([
+  ['does not let us in', new UserError('connection', 'gpu1 does not let ada in', ''), 'does not let ada in'],
+  ['is not asked to the end', new Cancelled(), 'cancelled'],
+])('nothing is moved where the old head %s', async (_, error, what) => {
+  const { machine, asked } = newHead();
+  await expect(move(machine, () => Promise.reject(error))).rejects.toThrow(what);
+  expect(asked).toEqual([]);
 });
 
-test.each([
-  ['running', `${id} is running on gpu1, which is its head`],
-  ['finished', `${id} has finished on gpu1`],
-])('a run that is %s there stays there', async (phase, what) => {
+test('nothing is moved once it was given up', async () => {
   const { machine, asked } = newHead();
-  const entry = { ...details, interrupted: false, state: { phase } } as unknown as RunEntry;
-  const moving = move(
-    machine,
-    oldHead(() => Promise.resolve([entry])),
-  );
-  await expect(moving).rejects.toThrow(what);
+  const abort = new AbortController();
+  const moving = move(machine, () => new Promise(() => undefined), { signal: abort.signal });
+  abort.abort();
+  await expect(moving).rejects.toThrow(Cancelled);
   expect(asked).toEqual([]);
+});
+
+test('a head that answers stays a node of the run, which is over there', async () => {
+  const { machine } = newHead();
+  expect((await move(machine, oldHead(details))).hosts).toBeUndefined();
+});
+
+const copied = { generation: 1, updated: 1000 };
+test.each([
+  ['running', { phase: 'running', ...copied }, false, `${id} is running on gpu1, which is its head`],
+  ['finished', { phase: 'finished', ...copied }, false, `${id} has finished on gpu1`],
+  [
+    'of a later life',
+    { phase: 'failed', generation: 2, updated: 1000 },
+    true,
+    'gpu1 answers, and has more of',
+  ],
+  ['newer', { phase: 'failed', generation: 1, updated: 1100 }, true, 'gpu1 answers, and has more of'],
+])('a run that is %s there stays there', async (_, state, interrupted, what) => {
+  const { machine, asked } = newHead();
+  const entry = { ...details, state: copied } as unknown as RunEntry;
+  const there = { ...details, interrupted, state };
+  const before = { profile: lab, machine: oldHead(there) };
+  await expect(moveHead({ entry, profile: withHead(lab, 'gpu2'), machine, before })).rejects.toThrow(what);
+  expect(asked).toEqual([]);
+});
+
+test('a folder of the time when the host was the head itself is no copy', async () => {
+  const found = { ...details, run: { nodes: [node('gpu2'), node('gpu3')] } } as unknown as RunDetails;
+  await expect(move(newHead(false, found).machine, away)).rejects.toThrow('as it was when gpu2 was its head');
+  // On a disk that all nodes see it is the folder itself.
+  expect((await move(newHead(false).machine, away)).details).toBe(details);
 });

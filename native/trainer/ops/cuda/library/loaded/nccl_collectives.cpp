@@ -215,8 +215,10 @@ class NcclCollectives final : public WatchedCollectives {
   std::function<bool()> ready() const {
     return [this] { return state() == ncclSuccess; };
   }
+  /// NCCL knows nothing of a group that was left: what is waited for is the device's own work then.
   std::function<std::string()> failure() const {
     return [this]() -> std::string {
+      if (comm_ == nullptr) return "";
       const ncclResult_t now = state();
       return now == ncclSuccess || now == ncclInProgress ? "" : words(now);
     };

@@ -39,7 +39,7 @@ std::string nvjpeg_version(const Launcher& launcher) {
   for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
     if (api.get_property(part, &number) != NVJPEG_STATUS_SUCCESS) {
-      fail_device(launcher, std::string("libnvjpeg.so.13 does not tell its version") + kAdvice);
+      fail_device(launcher, std::string(kFile) + " does not tell its version" + kAdvice);
     }
     text += (text.empty() ? "" : ".") + std::to_string(number);
   }

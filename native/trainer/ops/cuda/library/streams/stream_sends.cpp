@@ -9,7 +9,8 @@ namespace trainyard::cuda {
 
 namespace {
 
-/// A step of a network with two losses sends three times; its end waits for all that it sent.
+/// A step of a network with two losses sends three times, or seven where its images are mixtures.
+/// Its end waits for all that it sent.
 constexpr int kPlaces = 8;
 
 class PinnedPlace final : public SendPlace {

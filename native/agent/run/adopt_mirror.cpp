@@ -1,0 +1,72 @@
+#include "agent/run/adopt_mirror.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "agent/run/folder/mirrored_files.h"
+#include "agent/run/journal.h"
+#include "agent/system/paths.h"
+#include "common/error.h"
+#include "common/files.h"
+#include "common/process.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kRunFile = "run.json";
+
+void move_file(const std::string& from, const std::string& to) {
+  make_private_folders(fs::path(to).parent_path().string());
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw file_error("move", from);
+}
+
+void move_files(const std::string& from, const std::string& to) {
+  for (const MirroredFile& file : list_mirrored(from)) {
+    if (file.path == kRunFile) continue;
+    move_file(from + "/" + file.path, to + "/" + file.path);
+    // Folders go with their last file.
+    for (fs::path folder = fs::path(file.path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
+      if (::rmdir((from + "/" + folder.string()).c_str()) != 0) break;
+    }
+  }
+}
+
+void move_run_file(const std::string& from, const std::string& to) {
+  move_file(from + "/" + kRunFile, to + "/" + kRunFile);
+  sync_folder(to);
+}
+
+void remove_all(const std::string& path) {
+  std::error_code failed;
+  fs::remove_all(path, failed);
+  if (failed) throw Error(Exit::data, "cannot remove " + path + ": " + failed.message());
+}
+
+}  // namespace
+
+void adopt_mirror(const RunFolder& folder, const std::string& host) {
+  const std::string mirror = mirror_folder(folder);
+  const bool has_copy = file_exists(mirror_note(folder)) && file_exists(mirror + "/" + kRunFile);
+  const bool was_moved = file_exists(mirror_note(folder)) && file_exists(folder.run());
+  if (!has_copy && !was_moved) {
+    throw Error(Exit::data, "the copy of the run folder in " + mirror + " was never whole");
+  }
+  if (has_copy) {
+    if (file_exists(folder.run())) {
+      const std::string former = folder.file("former/" + std::to_string(static_cast<int64_t>(now_seconds())));
+      move_files(folder.dir(), former);
+      move_run_file(folder.dir(), former);
+    }
+    move_files(mirror, folder.dir());
+    Journal(folder.events()).event("head_changed", {{"from", head_of_run(RunFolder(mirror))}, {"to", host}});
+    move_run_file(mirror, folder.dir());
+  }
+  for (const std::string& path : {mirror, mirror_part(folder), mirror_note(folder)}) remove_all(path);
+}
+
+}  // namespace trainyard
