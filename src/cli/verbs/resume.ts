@@ -44,7 +44,7 @@ export const resume: Verb = {
   details: [
     'The run goes on in its folder, from its newest valid checkpoint, with the command that it had. A program of your own finds its folder as it was.',
     'With --hosts or --ranks a training keeps its global batch: with fewer ranks each takes more micro-batches of it. What RUN asked for by --gpus holds on each of these hosts, unless --gpus is given.',
-    'With --head the profile is changed too, and a head that does not answer is left out of the run. It is asked for 20 s first: a run that is under way there stays there.',
+    'With --head the profile is changed too, and a head that does not answer is left out of the run. It is asked first: a run that is under way or newer there stays there.',
     'Ctrl-C once stops the run after a checkpoint, twice stops it now.',
   ],
   async run(context, args) {

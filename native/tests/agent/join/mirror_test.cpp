@@ -229,8 +229,12 @@ TEST_F(MirrorTest, TheNodeTakesTheHeadsPlaceOnceThatIsGone) {
   EXPECT_EQ(changed[0]["to"], "gpu2");
   // A second client comes too late, and is told the same folder.
   EXPECT_EQ(client_->call("mirror.adopt", adopt_params(dir)), (Json{{"dir", second(dir)}, {"adopted", false}}));
-  const Json removed = client_->call("run.delete", {{"dir", second(dir)}});
-  EXPECT_EQ(removed["stays"], Json::array({"weights.bin"}));  // the program's own
+  // As on an old head that came back: the folder is a run, and goes only where that is said.
+  Json forget{{"workdir", folder_.file("second")}, {"id", fs::path(dir).filename().string()}, {"host", "gpu1"}};
+  EXPECT_EQ(client_->error("run.forget", forget)["code"], static_cast<int>(RpcCode::bad_state));
+  forget["former"] = true;
+  EXPECT_EQ(client_->call("run.forget", forget)["stays"], Json::array({"weights.bin"}));  // the program's own
+  EXPECT_FALSE(fs::exists(second(dir) + "/run.json"));
 }
 
 TEST_F(MirrorTest, WhatTheNodeHadAsAnEarlierHeadIsKeptApart) {
