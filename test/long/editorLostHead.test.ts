@@ -55,6 +55,8 @@ test('the copy becomes the run, and the node the head of the profile', async () 
   await workbench.webview().getByText(`${mirror} has a copy`).first().waitFor();
   await workbench.screenshot('mirror', 'light', 1280);
 
+  // The daemon of a connection that is there outlives what is killed.
+  await workbench.host.command('trainyard.disconnect', { profile: 'lab' });
   await endAllOf(join(dir, 'practice-1'));
   const row = workbench.page.locator('.sidebar .monaco-list-row', { hasText: 'lab' }).first();
   await clickMenu(workbench, row, 'Resume on Another Head…');
@@ -62,7 +64,10 @@ test('the copy becomes the run, and the node the head of the profile', async () 
   await pick(workbench, 'Which run?', id);
   await until(
     'the run on the mirror',
-    () => (stateOf(folderOn(2, id))?.phase === 'running' ? true : undefined),
+    () => {
+      const state = stateOf(folderOn(2, id));
+      return state?.phase === 'running' && state.generation > 1 ? true : undefined;
+    },
     120,
   );
   expect(lab()).toMatchObject({ head: mirror, mirror: head });

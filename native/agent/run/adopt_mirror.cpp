@@ -4,8 +4,10 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "agent/run/folder/mirrored_files.h"
+#include "agent/run/folder/run_content.h"
 #include "agent/run/journal.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
@@ -25,9 +27,17 @@ void move_file(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) throw file_error("move", from);
 }
 
+/// All but run.json, and checkpoints of which the manifest never came or went first.
 void move_files(const std::string& from, const std::string& to) {
-  for (const MirroredFile& file : list_mirrored(from)) {
-    if (file.path == kRunFile) continue;
+  const std::vector<MirroredFile> files = list_mirrored(from);
+  std::set<std::string> whole;
+  for (const MirroredFile& file : files) {
+    if (is_manifest(file.path)) whole.insert(mirrored_checkpoint(file.path));
+  }
+  for (const MirroredFile& file : files) {
+    const std::string checkpoint = mirrored_checkpoint(file.path);
+    const bool is_part = !checkpoint.empty() && is_run_file(file.path) && !whole.contains(checkpoint);
+    if (file.path == kRunFile || is_part) continue;
     move_file(from + "/" + file.path, to + "/" + file.path);
     // Folders go with their last file.
     for (fs::path folder = fs::path(file.path).parent_path(); !folder.empty(); folder = folder.parent_path()) {

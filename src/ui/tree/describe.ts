@@ -310,7 +310,7 @@ export function describeCheckpoint(
     marks.other === undefined ? '' : `${percent(marks.other.top1)} ${otherImagesText(marks.other)}`,
     marks.latest ? 'latest' : '',
     size(bytes),
-    `${duration(now - time)} ago`,
+    time > 0 ? `${duration(now - time)} ago` : '', // of one without a manifest nobody knows when
     valid ? '' : `not valid: ${reason ?? 'unknown'}`,
   ];
   return {

@@ -246,12 +246,17 @@ TEST_F(MirrorTest, WhatTheNodeHadAsAnEarlierHeadIsKeptApart) {
   write_file(folder.file("checkpoints/step-00000009/manifest.json"), "old");
   write_file(mirror + "/run.json", "{\"id\":\"new\"}");
   write_file(mirror + "/checkpoints/step-00000005/manifest.json", "new");
+  fs::create_directories(mirror + "/checkpoints/step-00000006");
+  write_file(mirror + "/checkpoints/step-00000006/model.safetensors", "a part");
+  write_file(mirror + "/checkpoints/step-00000006/own.pt", "the program's own");
   EXPECT_THROW(adopt_mirror(folder, "gpu2"), Error);  // it was never whole
   write_file(mirror_note(folder), "{\"time\":1}");
   adopt_mirror(folder, "gpu2");
   EXPECT_EQ(text(folder.run()), "{\"id\":\"new\"}");
   EXPECT_TRUE(fs::exists(folder.file("checkpoints/step-00000005")));
   EXPECT_FALSE(fs::exists(folder.file("checkpoints/step-00000009")));
+  EXPECT_FALSE(fs::exists(folder.file("checkpoints/step-00000006/model.safetensors")));
+  EXPECT_TRUE(fs::exists(folder.file("checkpoints/step-00000006/own.pt")));
   const fs::path former = fs::directory_iterator(folder.file("former"))->path();
   EXPECT_EQ(text(former / "checkpoints/step-00000009/manifest.json"), "old");
 }

@@ -228,6 +228,8 @@ it('a checkpoint, with what it is', () => {
     description: expect.stringContaining('not valid: a file is missing') as string,
     contextValue: 'checkpoint.damaged',
   });
+  const part = { ...broken, time: 0, reason: 'no manifest.json' };
+  expect(describeCheckpoint(part, none, 1240).description).toBe('204 MB · not valid: no manifest.json');
   expect(describeCheckpoint(checkpoint, none, 1240).contextValue).toBe('checkpoint.valid');
   expect(describeCheckpoint(checkpoint, { ...none, alone: true }, 1240).contextValue).toBe(
     'checkpoint.valid.last',
