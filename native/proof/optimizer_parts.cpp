@@ -100,7 +100,7 @@ bool resume(const std::string& device) {
 
 namespace {
 
-const std::vector<std::string> kMomentum = {".momentum"};
+std::vector<std::string> momentum() { return {".momentum"}; }
 
 void copy_model(Network& from, Network& to) {
   std::ranges::copy(from.weights(), to.weights().begin());
@@ -129,7 +129,7 @@ bool same_model(const std::string& what, Network& got, Network& want) {
 
 bool judged_in_place(const std::string& device, Network& six_steps) {
   Training judged({.model = "resnet20"}, open(device));
-  DeviceOptimizer& optimizer = judged.on_device({}, kMomentum);
+  DeviceOptimizer& optimizer = judged.on_device({}, momentum());
   take(judged, optimizer, 1, 3);
   Network& network = judged.network();
   // As with the running statistics of another rank.
@@ -148,7 +148,7 @@ bool judged_beside(const std::string& device, Network& six_steps) {
   constexpr int kSize = 24;
   Training judges({.model = "resnet20", .size = kSize, .training = false}, open(device));
   Training trains({.model = "resnet20"}, open(device));
-  DeviceOptimizer& optimizer = trains.on_device({}, kMomentum);
+  DeviceOptimizer& optimizer = trains.on_device({}, momentum());
   take(trains, optimizer, 1, 3);
   copy_model(trains.network(), judges.network());
   const bool right = logits_are_right("a second network, of larger images", trains.network(), judges, kSize);
@@ -158,7 +158,7 @@ bool judged_beside(const std::string& device, Network& six_steps) {
 
 bool taken_back(const std::string& device, Network& six_steps) {
   Training broken({.model = "resnet20"}, open(device));
-  DeviceOptimizer& optimizer = broken.on_device({}, kMomentum);
+  DeviceOptimizer& optimizer = broken.on_device({}, momentum());
   take(broken, optimizer, 1, 3);
   const std::vector<float> before = copy(broken.network().running_statistics());
   optimizer.keep_statistics();
@@ -178,7 +178,7 @@ bool taken_back(const std::string& device, Network& six_steps) {
 
 bool evaluation(const std::string& device) {
   Training whole({.model = "resnet20"}, open(device));
-  take(whole, whole.on_device({}, kMomentum), 1, 6);
+  take(whole, whole.on_device({}, momentum()), 1, 6);
   bool all = judged_in_place(device, whole.network());
   all = judged_beside(device, whole.network()) && all;
   return taken_back(device, whole.network()) && all;

@@ -28,6 +28,7 @@ constexpr size_t kHighWater = 512 << 10;     // bytes waiting to be sent, at mos
 constexpr double kBeatSeconds = 1;           // between signs of life
 constexpr double kLookSeconds = 1;           // between two looks at the folder
 constexpr double kSilentSeconds = 60;        // of a mirror whose disk is slow
+constexpr double kSilentAtEnd = 15;          // of one that may be without power, when a run is over
 constexpr double kAfterFailure = 60;         // seconds until a mirror that could not write is tried again
 constexpr double kBusyFileSeconds = 30;
 constexpr double kLongestLook = 5;  // seconds of copying, or one file, until the folder is looked at again
@@ -90,19 +91,26 @@ class MirrorSource::Work {
     const std::vector<MirroredFile> files = list();
     remove_gone(files);
     const double until = monotonic_seconds() + kLongestLook;
-    bool in_time = true;
+    bool in_time = true, reached_checkpoints = false;
     for (const MirroredFile& file : files) {
       in_time = monotonic_seconds() < until;
       if (!in_time) break;
-      current_ = mirrored_checkpoint(file.path);
+      if (std::string checkpoint = mirrored_checkpoint(file.path); !checkpoint.empty()) {
+        current_ = std::move(checkpoint);
+        reached_checkpoints = true;
+      }
       bring(file);
     }
+    // What is large, or written all the time, must not keep them back.
+    checkpoints_first_ = !in_time && !reached_checkpoints;
     if (in_time) current_.clear();
     remove_gone(files);
-    passed_ = false;
-    say({{"kind", "pass"}, {"time", now_seconds()}});
-    wait_until([this] { return passed_; });
     const std::string checkpoint = newest_whole(files);
+    passed_ = false;
+    say({{"kind", "pass"},
+         {"whole", in_time || !checkpoint.empty()},
+         {"time", in_time ? now_seconds() : time_of(files, checkpoint)}});
+    wait_until([this] { return passed_; });
     const std::scoped_lock lock(shared_.mutex);
     if (!checkpoint.empty()) shared_.status.checkpoint = checkpoint;
     if (in_time) shared_.status.time = now_seconds();
@@ -121,13 +129,24 @@ class MirrorSource::Work {
     }
     const auto is_run_file = [](const MirroredFile& file) { return file.path == "run.json"; };
     if (std::ranges::none_of(files, is_run_file)) throw Broken("the run folder has no run.json any more", true);
+    const auto first =
+        std::ranges::find_if(files, [](const MirroredFile& file) { return !mirrored_checkpoint(file.path).empty(); });
     if (!current_.empty()) {
-      const auto first =
-          std::ranges::find_if(files, [](const MirroredFile& file) { return !mirrored_checkpoint(file.path).empty(); });
       std::stable_partition(first, files.end(),
                             [this](const MirroredFile& file) { return mirrored_checkpoint(file.path) == current_; });
     }
+    if (checkpoints_first_) std::rotate(files.begin(), first, files.end());
     return files;
+  }
+
+  /// Of a checkpoint's last file, seconds since the epoch.
+  static double time_of(const std::vector<MirroredFile>& files, const std::string& checkpoint) {
+    for (const MirroredFile& file : files) {
+      if (is_manifest(file.path) && mirrored_checkpoint(file.path) == checkpoint) {
+        return static_cast<double>(file.time) * 1e-9;
+      }
+    }
+    return 0;
   }
 
   bool has(const MirroredFile& file) const {
@@ -151,8 +170,8 @@ class MirrorSource::Work {
     return "";
   }
 
-  /// What the head has no more. Until the mirror has a checkpoint of the head's whole, the newest one
-  /// that it has stays.
+  /// What the head has no more. Until the mirror has a checkpoint of the head's whole, the newest
+  /// one that it has stays.
   void remove_gone(const std::vector<MirroredFile>& files) {
     std::set<std::string> there;
     for (const MirroredFile& file : files) there.insert(file.path);
@@ -180,6 +199,7 @@ class MirrorSource::Work {
       send(file, known && is_same && copy.size < file.size ? copy.size : 0, copy);
     } else if (!(known && copy.size == file.size && copy.time == file.time) && is_due(file, copy)) {
       send(file, 0, copy);
+      if (!file.is_done) copy.tried = monotonic_seconds();
     }
     if (!copy.is_known() && copy.tried == 0) copies_.erase(file.path);
   }
@@ -189,9 +209,7 @@ class MirrorSource::Work {
     if (file.is_done || is_last_) return true;
     const double now = monotonic_seconds();
     if (copy.tried == 0) copy.tried = now;
-    if (now - copy.tried < kBusyFileSeconds) return false;
-    copy.tried = now;
-    return true;
+    return now - copy.tried >= kBusyFileSeconds;
   }
 
   /// The bytes from `from` on. Where the file changed or went meanwhile, the mirror keeps what it
@@ -199,7 +217,8 @@ class MirrorSource::Work {
   void send(const MirroredFile& file, uint64_t from, Copy& copy) {
     const std::string path = dir_ + "/" + file.path;
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!fd) return;
+    struct stat opened{};
+    if (!fd || ::fstat(fd.get(), &opened) != 0 || opened.st_ino != file.inode) return;
     say({{"kind", "put"},
          {"path", file.path},
          {"from", from},
@@ -246,7 +265,9 @@ class MirrorSource::Work {
         say({{"kind", "beat"}});
       }
       if (condition()) return;
-      if (now - wire_.heard() > kSilentSeconds) throw Broken("nothing was heard from it for 60 s", false);
+      if (now - wire_.heard() > (is_last_ ? kSilentAtEnd : kSilentSeconds)) {
+        throw Broken("nothing was heard from it for long", false);
+      }
       pollfd end{wire_.fd(), static_cast<short>(POLLIN | (wire_.waiting() > 0 ? POLLOUT : 0)), 0};
       ::poll(&end, 1, kTickMs);
     }
@@ -291,6 +312,7 @@ class MirrorSource::Work {
   std::string current_;                 ///< the checkpoint that is being copied, by its name
   uint64_t sent_ = 0, confirmed_ = 0;   ///< bytes of files, over this connection
   bool asked_ = false, passed_ = false, is_last_ = false;
+  bool checkpoints_first_ = false;  ///< the last look did not reach them
   double next_beat_ = 0;
 };
 

@@ -93,6 +93,10 @@ class Copying {
 
   void give_up() {
     if (incoming_ && incoming_->is_part()) ::unlink(mirror_part(folder_).c_str());
+    if (incoming_ && !incoming_->is_part() &&
+        ::ftruncate(incoming_->fd.get(), static_cast<off_t>(incoming_->from)) != 0) {
+      std::fprintf(stderr, "agent: warning: the copy of %s stays too long\n", incoming_->path.c_str());
+    }
     incoming_.reset();
   }
 
@@ -114,7 +118,7 @@ class Copying {
       remove(fields.string("path"));
     } else if (kind == "pass") {
       const Json note{{"head", spec_.address}, {"time", fields.number_or("time", 0, 0, 1e12)}};
-      replace_file(mirror_note(folder_), to_line(note) + "\n");
+      if (fields.boolean_or("whole", false)) replace_file(mirror_note(folder_), to_line(note) + "\n");
       wire.send({{"kind", "passed"}});
     }
   }

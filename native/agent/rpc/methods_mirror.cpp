@@ -63,7 +63,7 @@ class AdoptJob : public Job {
     }
     if (!hold_.step()) return std::nullopt;
     adopt_mirror(folder_, host_);
-    return Json{{"dir", folder_.dir()}, {"adopted", true}};
+    return Json{{"dir", folder_.dir()}, {"adopted", true}, {"shared", false}};
   }
 
  private:
@@ -86,13 +86,20 @@ Answer adopt(const Fields& params, ServeContext&) {
   if (!is_run_id(id) || !is_run_id(host)) throw FieldError("params.id and params.host must be plain names");
   const RunFolder folder(expand_path(params.string("workdir")) + "/runs/" + id);
   if (!file_exists(mirror_note(folder))) {
-    if (file_exists(folder.run())) return Json{{"dir", folder.dir()}, {"adopted", false}};
+    if (file_exists(folder.run())) {
+      return Json{{"dir", folder.dir()}, {"adopted", false}, {"shared", disk_of(folder.dir()) == Disk::shared}};
+    }
     throw RpcError(RpcCode::not_found, "this node keeps no copy of the run " + id + ". Name the node that does");
   }
   const auto record = read_join_record(folder, host);
   if (record && record->lives && record->state == "joined") {
     throw RpcError(RpcCode::bad_state,
                    "the head of the run " + id + " is there: this node hears it. Stop the run first");
+  }
+  if (record && record->lives && record->state == "over") {
+    throw RpcError(
+        RpcCode::bad_state,
+        "the head of the run " + id + " is there: the last files of the run are still copied. Try again in a minute");
   }
   return std::make_unique<AdoptJob>(folder, host);
 }

@@ -1,15 +1,15 @@
 // A run whose head is lost goes on under another one: the node that kept a copy of its folder, or
 // any node that shares the folder's disk.
-import { AgentError } from '../agent/agentClient.js';
 import { Cancelled, errorText, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
+import { join, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
 import type { MirroredRun, RunDetails, RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { hasRanks, isSpare, startsRanks } from '../contracts/slots.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { givenWorkdir } from '../profiles/workdir.js';
-import { Dropped, Unreached } from '../ssh/base/failures.js';
+import { NeedsOpenSsh, Refused } from '../ssh/base/failures.js';
 import type { Machine } from './nodes/machine.js';
 
 const headOf = ({ head, hosts = [] }: Profile): string | undefined => head ?? hosts[0]?.host;
@@ -95,32 +95,48 @@ export async function moveHead(
   if (status === 'finished') {
     throw new UserError('usage', `${entry.id} has finished on ${oldHead}`, 'Start a new run');
   }
-  if (there) assertNewest(entry, there, oldHead);
+  if (there) await assertNewest(entry, there, { machine, before });
   const client = await machine.node.client();
   const host = headOf(profile) ?? '';
   const params = { workdir: givenWorkdir(profile), id: entry.id, host };
-  const { dir, adopted } = await client.request('mirror.adopt', params);
+  const { dir, adopted, shared } = await client.request('mirror.adopt', params);
   const details = await client.request('run.get', { dir });
   const headThere = details.run?.nodes?.[0]?.host;
-  if (!adopted && headThere !== oldHead) {
+  if (!adopted && !shared && headThere !== oldHead) {
     const what = `${host} has ${entry.id} as it was when ${headThere ?? 'another host'} was its head, and no copy since`;
     throw new UserError('usage', what, `Bring ${oldHead} back, and go on there`);
   }
   return { details, hosts: there ? undefined : hostsLeft(details, profile, oldHead) };
 }
 
-/** UserError (usage) where the old head, which answers, has more of the run than the copy. */
-function assertNewest({ id, state: copy }: RunEntry, { state }: RunEntry, oldHead: string): void {
-  const isOlder =
-    state !== null &&
-    (copy === null || state.generation > copy.generation || state.updated - copy.updated > longestBehind);
-  if (!isOlder) return;
-  const what = `${oldHead} answers, and has more of ${id} than the copy`;
+/**
+ * UserError (usage) where the old head, which answers, has more of the run than the copy: a later
+ * start, or a newer checkpoint.
+ */
+async function assertNewest(
+  entry: RunEntry,
+  there: RunEntry,
+  { machine, before }: Pick<HeadMove, 'machine' | 'before'>,
+): Promise<void> {
+  const generation = ({ state }: RunEntry): number => state?.generation ?? 0;
+  const isCopy = 'time' in entry;
+  const [newest, copied] = await Promise.all([
+    newestStep(await before.machine(), there.dir),
+    newestStep(machine, isCopy ? join(entry.dir, 'mirror') : entry.dir),
+  ]);
+  if (generation(there) <= generation(entry) && newest <= copied) return;
+  const oldHead = headOf(before.profile) ?? '';
+  const from =
+    newest > copied ? `step ${newest}, and the copy step ${copied}` : 'a later start than the copy';
+  const what = `${oldHead} answers, and has more of ${entry.id}: ${from}`;
   throw new UserError('usage', what, 'Go on there, with its own head');
 }
 
-/** Seconds by which a copy may be behind. */
-const longestBehind = 60;
+/** Of its valid checkpoints; 0 where there is none. */
+async function newestStep({ node }: Machine, dir: NodePath): Promise<number> {
+  const { checkpoints } = await (await node.client()).request('checkpoint.list', { dir });
+  return Math.max(0, ...checkpoints.filter(({ valid }) => valid).map(({ step }) => step));
+}
 
 /**
  * What the old head says of the run; undefined where it does not answer, or knows no such run.
@@ -134,12 +150,12 @@ async function atOldHead(
 ): Promise<RunEntry | undefined> {
   const silence = new AbortController();
   const timer = setTimeout(() => {
-    silence.abort(new Unreached('no answer within 60 s', ''));
+    silence.abort(new Error('no answer within 60 s'));
   }, patience);
   const given = new Promise<never>((_, reject) => {
     const stop = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]);
     const refuse = (): void => {
-      reject(stop.reason instanceof UserError ? stop.reason : new Cancelled());
+      reject(silence.signal.aborted ? new Error('no answer within 60 s') : new Cancelled());
     };
     if (stop.aborted) refuse();
     stop.addEventListener('abort', refuse);
@@ -150,8 +166,7 @@ async function atOldHead(
       .then((registry) => registry.list());
     return (await Promise.race([asking, given])).find((run) => run.id === id);
   } catch (error) {
-    const isGone = error instanceof Unreached || error instanceof Dropped || error instanceof AgentError;
-    if (!isGone) throw error;
+    if (error instanceof Cancelled || error instanceof Refused || error instanceof NeedsOpenSsh) throw error;
     logger.log('info', `the head of ${id} before does not answer: ${errorText(error)}`);
     return undefined;
   } finally {

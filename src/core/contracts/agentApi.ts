@@ -116,7 +116,7 @@ export const agentResults = {
   'run.join': z.object({ dir: nodePathSchema }),
   'run.not_joined': nothing,
   'mirror.list': z.object({ runs: z.array(mirroredRunSchema) }),
-  'mirror.adopt': z.object({ dir: nodePathSchema, adopted: z.boolean() }),
+  'mirror.adopt': z.object({ dir: nodePathSchema, adopted: z.boolean(), shared: z.boolean() }),
   'leftovers.list': z.object({
     runs: z.array(
       z.object({ dir: nodePathSchema, supervised: z.boolean(), processes: z.array(processSchema) }),

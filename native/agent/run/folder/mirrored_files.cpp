@@ -139,7 +139,7 @@ class Listing {
 
 bool is_mirrored(std::string_view path) {
   if (!has_safe_parts(path) || is_temporary(path)) return false;
-  if (path.starts_with(kCheckpoints) && path.substr(kCheckpoints.size()).starts_with(".")) return false;
+  if (path.starts_with(kCheckpoints) && path.substr(kCheckpoints.size()).starts_with('.')) return false;
   return std::ranges::find(kLocalFiles, path) == kLocalFiles.end() &&
          std::ranges::find(kLocalFolders, first_part(path)) == kLocalFolders.end();
 }

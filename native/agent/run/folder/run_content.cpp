@@ -136,7 +136,8 @@ class Removal {
     return path == "supervisor.lock" || path == "code.json" || path == "run.json" || path == kMark;
   }
 
-  /// Copies of run folders: of the head's, and of one that the run had here before (mirrored_files.h).
+  /// Copies of run folders: of the head's, and of one that the run had here before
+  /// (mirrored_files.h).
   static bool is_copy(const std::string& path) { return path == "mirror" || path == "former"; }
   static bool is_below_code(const std::string& path) { return path.starts_with("code/"); }
   static bool is_folder_of_run(const std::string& path) {

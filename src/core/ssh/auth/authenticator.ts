@@ -3,7 +3,7 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
 import { errorText, isCancelled, UserError } from '../../base/errors.js';
 import type { SshConfig } from '../config/config.js';
-import { failure, lastWords } from '../base/failures.js';
+import { failure, lastWords, Refused } from '../base/failures.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import type { GuardedParts } from '../library/guardedParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
@@ -151,7 +151,7 @@ export class Authenticator {
 
   private wrongAnswer(): UserError {
     const { config } = this.options;
-    return failure(
+    return new Refused(
       `${config.host} refused the ${this.tried.at(-1) === 'password' ? 'password' : 'answer'} of ${config.user} (${this.story()})${this.said}`,
       { kind: 'enterAgain', host: config.host },
     );
@@ -159,7 +159,7 @@ export class Authenticator {
 
   private nothingLeft(): UserError {
     const { config } = this.options;
-    return failure(`${config.host} does not let ${config.user} in (${this.story()})${this.said}`, {
+    return new Refused(`${config.host} does not let ${config.user} in (${this.story()})${this.said}`, {
       kind: 'chooseKeyFile',
       host: config.host,
     });

@@ -18,6 +18,13 @@ export class Unreached extends UserError {
   }
 }
 
+/** The host is there, and refuses the login, or its key is not the one that it should have. */
+export class Refused extends UserError {
+  constructor(what: string, hint: Advice, cause?: unknown) {
+    super('connection', what, hint, cause === undefined ? undefined : { cause });
+  }
+}
+
 /** The node's sshd does not forward, and says so; or nothing else connects from there either. */
 export class ForwardingForbidden extends UserError {
   constructor(what: string, cause?: unknown) {

@@ -1,7 +1,7 @@
 // The verdict on the key that a host shows: from the user's, the system's and Trainyard's known
 // hosts, else from the user. For ssh2 of every key; for the user's own ssh, which reads the same
 // files, of keys that ssh does not know. A head's ssh has a verdict of its own.
-import { failure, NeedsOpenSsh } from '../base/failures.js';
+import { NeedsOpenSsh, Refused } from '../base/failures.js';
 import type { SshConfig } from '../config/config.js';
 import { fingerprint, keyType, typeForPeople } from './keys.js';
 import { judge, knownName, linesFor, defaultPort, type KnownHostsLine, type Verdict } from './knownHosts.js';
@@ -104,7 +104,7 @@ export class HostKeyChecker {
     const { host, strictHostKeys } = this.config;
     if (verdict.kind === 'changed') throw this.changed(shown, verdict.known);
     if (verdict.kind === 'revoked') {
-      throw failure(
+      throw new Refused(
         `the host key of ${host}, ${shown.fingerprint}, is marked as revoked (${verdict.by.file}:${verdict.by.line})`,
         'Nothing was sent to that host; ask who runs it for its new key',
       );
@@ -140,7 +140,7 @@ export class HostKeyChecker {
     const asked = this.review.ask({ host, address, port, ...shown });
     arrival.done();
     if (!(await patiently(() => asked))) {
-      throw failure(`the host key of ${host}, ${shown.fingerprint}, was not accepted`, {
+      throw new Refused(`the host key of ${host}, ${shown.fingerprint}, was not accepted`, {
         kind: 'acceptHostKey',
         host,
       });
@@ -154,7 +154,7 @@ export class HostKeyChecker {
       const was = { type: keyType(key) ?? 'unknown', fingerprint: fingerprint(key) };
       return `${text(was)} (${file}:${line})`;
     });
-    return failure(
+    return new Refused(
       `the host key of ${this.config.host} has changed: it shows ${text(shown)}, known is ${before.join(', ')}`,
       'Someone may stand between; nothing was sent. If its key was really changed, remove the named line and connect again',
     );
@@ -166,7 +166,7 @@ export class HostKeyChecker {
  * fingerprint, where it is known.
  */
 export function unknownRefused(host: string, shown: string | undefined): Error {
-  return failure(
+  return new Refused(
     `the host key of ${host}${shown === undefined ? '' : `, ${shown},`} is not known, and StrictHostKeyChecking in your SSH configuration refuses unknown keys`,
     'Put its key into known_hosts, as the administrator of the host gives it',
   );

@@ -1,5 +1,5 @@
 // What ssh says when it cannot connect, in words that say what to do.
-import { Dropped, failure, lastWords, Unreached } from '../base/failures.js';
+import { Dropped, failure, lastWords, Refused, Unreached } from '../base/failures.js';
 import type { Conversation } from './conversation.js';
 import type { SshConfig } from '../config/config.js';
 import { unknownRefused } from '../hostKeys/checker.js';
@@ -25,13 +25,13 @@ export function connectFailure(
     const [, type] = /fingerprint for the (\S+) key/.exec(text) ?? [];
     const [, fingerprint] = /(SHA256:[A-Za-z0-9+/=]+)/.exec(text) ?? [];
     const [, place] = /Offending .*key in (.+)$/m.exec(text) ?? [];
-    return failure(
+    return new Refused(
       `the host key of ${host} has changed: ssh refuses it (${type ?? 'its key'} is now ${fingerprint ?? 'another'})`,
       `If the host was set up anew, remove its old key${place === undefined ? '' : ` (${place})`}; if not, somebody may stand between you and it`,
     );
   }
   if (conversation.distrusted !== undefined) {
-    return failure(`the host key of ${host} was not accepted (${conversation.distrusted})`, {
+    return new Refused(`the host key of ${host} was not accepted (${conversation.distrusted})`, {
       kind: 'acceptHostKey',
       host,
     });
@@ -41,20 +41,20 @@ export function connectFailure(
   }
   const revoked = lines.find((line) => /revoked by file|is marked as revoked/.test(line));
   if (revoked !== undefined) {
-    return failure(
+    return new Refused(
       `ssh refuses the host key of ${host}: ${revoked.trim()}`,
       'Nothing was sent to that host; ask who runs it for its new key',
     );
   }
   if (/Host key verification failed|REVOKED HOST KEY/i.test(text)) {
-    return failure(
+    return new Refused(
       `ssh refuses the host key of ${host}: ${said}`,
       'Check the host key in your known_hosts file',
     );
   }
   if (/Permission denied|Too many authentication failures|No more authentication methods/.test(text)) {
     const { unlocked } = conversation;
-    return failure(
+    return new Refused(
       `${host} does not let ${user} in: ${said.replace(/\.$/, '')}${lastWords(lines.slice(0, -1).filter((line) => !own.test(line)))}`,
       unlocked === undefined
         ? { kind: 'chooseKeyFile', host }

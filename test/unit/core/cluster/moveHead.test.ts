@@ -3,9 +3,9 @@ import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import { moveHead, withHead } from '../../../../src/core/cluster/moveHead.js';
 import type { RunDetails, RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
-import { Cancelled, UserError } from '../../../../src/core/base/errors.js';
+import { Cancelled } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
-import { Unreached } from '../../../../src/core/ssh/base/failures.js';
+import { failure, Refused } from '../../../../src/core/ssh/base/failures.js';
 
 const host = (name: string): { host: string } => ({ host: name });
 const lab: Profile = {
@@ -51,22 +51,37 @@ const details = {
   interrupted: true,
 } as unknown as RunDetails;
 
-/** A machine whose agent answers `mirror.adopt` and `run.get`, and notes what it was asked. */
-function newHead(adopted = true, found = details): { machine: Machine; asked: unknown[] } {
+/** Checkpoints of these steps, the first of which is damaged. */
+const checkpointsOf = (steps: number[]): object => ({
+  checkpoints: [{ step: 9999, valid: false }, ...steps.map((step) => ({ step, valid: true }))],
+});
+
+/**
+ * A machine whose agent answers `mirror.adopt` and `run.get`, has checkpoints of these steps, and
+ * notes what it was asked to do.
+ */
+function newHead({ adopted = true, found = details, steps = [100] } = {}): {
+  machine: Machine;
+  asked: unknown[];
+} {
   const asked: unknown[] = [];
   const request = (method: string, params: unknown): Promise<unknown> => {
+    if (method === 'checkpoint.list') return Promise.resolve(checkpointsOf(steps));
     asked.push([method, params]);
-    return Promise.resolve(method === 'run.get' ? found : { dir: details.dir, adopted });
+    return Promise.resolve(method === 'run.get' ? found : { dir: details.dir, adopted, shared: false });
   };
   return { machine: { node: { client: () => Promise.resolve({ request }) } } as unknown as Machine, asked };
 }
 
-const oldHead = (entry: object): (() => Promise<Machine>) => {
+const oldHead = (entry: object, steps = [100]): (() => Promise<Machine>) => {
   const list = (): Promise<RunEntry[]> => Promise.resolve([entry as RunEntry]);
-  const machine = { registry: () => Promise.resolve({ list }) } as unknown as Machine;
+  const request = (): Promise<object> => Promise.resolve(checkpointsOf(steps));
+  const node = { client: () => Promise.resolve({ request }) };
+  const machine = { node, registry: () => Promise.resolve({ list }) } as unknown as Machine;
   return () => Promise.resolve(machine);
 };
-const away = (): Promise<Machine> => Promise.reject(new Unreached('gpu1 did not answer', ''));
+const away = (): Promise<Machine> =>
+  Promise.reject(failure('the jump host cannot reach gpu1', 'Check the address'));
 
 const move = (
   machine: Machine,
@@ -90,7 +105,7 @@ test('the new head is the spare that takes the place', async () => {
     ...[node('gpu3', { spare: true }), node('gpu4', { spare: true })],
   ];
   const found = { ...details, run: { nodes } } as unknown as RunDetails;
-  const { machine } = newHead(true, found);
+  const { machine } = newHead({ found });
   expect((await move(machine, away, { host: 'gpu4' })).hosts).toEqual(['gpu2', 'gpu4']);
 });
 
@@ -109,7 +124,7 @@ test('a head that says nothing at all is waited for, for 60 s', async () => {
 });
 
 test.each([
-  ['does not let us in', new UserError('connection', 'gpu1 does not let ada in', ''), 'does not let ada in'],
+  ['does not let us in', new Refused('gpu1 does not let ada in', ''), 'does not let ada in'],
   ['is not asked to the end', new Cancelled(), 'cancelled'],
 ])('nothing is moved where the old head %s', async (_, error, what) => {
   const { machine, asked } = newHead();
@@ -133,27 +148,24 @@ test('a head that answers stays a node of the run, which is over there', async (
 
 const copied = { generation: 1, updated: 1000 };
 test.each([
-  ['running', { phase: 'running', ...copied }, false, `${id} is running on gpu1, which is its head`],
-  ['finished', { phase: 'finished', ...copied }, false, `${id} has finished on gpu1`],
-  [
-    'of a later life',
-    { phase: 'failed', generation: 2, updated: 1000 },
-    true,
-    'gpu1 answers, and has more of',
-  ],
-  ['newer', { phase: 'failed', generation: 1, updated: 1100 }, true, 'gpu1 answers, and has more of'],
-])('a run that is %s there stays there', async (_, state, interrupted, what) => {
+  ['running', { phase: 'running', ...copied }, false, [100], `${id} is running on gpu1, which is its head`],
+  ['finished', { phase: 'finished', ...copied }, false, [100], `${id} has finished on gpu1`],
+  ['of a later start', { phase: 'failed', ...copied, generation: 2 }, true, [100], 'a later start'],
+  ['further', { phase: 'stopped', ...copied }, false, [100, 150], 'step 150, and the copy step 100'],
+])('a run that is %s there stays there', async (_, state, interrupted, steps, what) => {
   const { machine, asked } = newHead();
-  const entry = { ...details, state: copied } as unknown as RunEntry;
+  const entry = { ...details, state: copied, time: 1 } as unknown as RunEntry;
   const there = { ...details, interrupted, state };
-  const before = { profile: lab, machine: oldHead(there) };
+  const before = { profile: lab, machine: oldHead(there, steps) };
   await expect(moveHead({ entry, profile: withHead(lab, 'gpu2'), machine, before })).rejects.toThrow(what);
   expect(asked).toEqual([]);
 });
 
 test('a folder of the time when the host was the head itself is no copy', async () => {
   const found = { ...details, run: { nodes: [node('gpu2'), node('gpu3')] } } as unknown as RunDetails;
-  await expect(move(newHead(false, found).machine, away)).rejects.toThrow('as it was when gpu2 was its head');
+  await expect(move(newHead({ adopted: false, found }).machine, away)).rejects.toThrow(
+    'as it was when gpu2 was its head',
+  );
   // On a disk that all nodes see it is the folder itself.
-  expect((await move(newHead(false).machine, away)).details).toBe(details);
+  expect((await move(newHead({ adopted: false }).machine, away)).details).toBe(details);
 });
