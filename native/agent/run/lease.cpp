@@ -121,8 +121,8 @@ bool FolderHold::step() {
     Descriptor lock(::open(folder_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock) throw file_error("open", folder_.lock());
     if (!try_lock(lock) && errno == EWOULDBLOCK) {
-      // A supervisor that is about to end, or the guard of a dead one: both let go soon. One whose run
-      // is over may still wait for a disk or for the mirror; it leaves when it is asked to.
+      // A supervisor that is about to end, or the guard of a dead one: both let go soon. One whose
+      // run is over may still wait for a disk or for the mirror; it leaves when it is asked to.
       const auto last = state ? recorded_supervisor(*state) : std::nullopt;
       if (now.kind == Supervision::Kind::over && last && is_alive(*last)) signal_process(*last, SIGTERM);
       if (now.kind == Supervision::Kind::elsewhere || monotonic_seconds() - begun_ > kGuardSeconds) refuse();
