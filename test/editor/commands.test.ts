@@ -20,7 +20,7 @@ const given = new Set<CommandId>();
 /** By menus: in checkpoints, export, menus, ownProgram and reports.test.ts. */
 const clicked: readonly CommandId[] = [
   ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.openReport'] as const),
-  ...(['trainyard.copyText', 'trainyard.downloadFiles'] as const),
+  ...(['trainyard.copyText', 'trainyard.downloadFiles', 'trainyard.resumeElsewhere'] as const),
   ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
   ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
   ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),
