@@ -2,6 +2,7 @@
 import { matchRun } from '../core/agent/runRegistry.js';
 import { UserError } from '../core/base/errors.js';
 import { moveHead, runsUnder, withHead, type MovedRun } from '../core/cluster/moveHead.js';
+import { headName } from '../core/cluster/nodes/hosts.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Args } from './args.js';
 import type { Context } from './context.js';
@@ -31,7 +32,7 @@ export async function underOtherHead(context: Context, args: Args, host: string)
   const old = context.beside(before);
   const from = { profile: before, machine: () => Promise.resolve(old) };
   const moved = await context.withProgress(({ onProgress, signal }) => {
-    onProgress(`asking ${before.head ?? before.hosts?.[0]?.host ?? ''} about ${entry.id}`);
+    onProgress(`asking ${headName(before)} about ${entry.id}`);
     return moveHead({ entry, profile, machine, before: from, logger: context.logger }, { signal });
   });
   await context.profiles.save(profile);

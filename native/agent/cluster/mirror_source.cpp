@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,9 +28,9 @@ constexpr double kBeatSeconds = 1;           // between signs of life
 constexpr double kLookSeconds = 1;           // between two looks at the folder
 constexpr double kSilentSeconds = 60;        // of a mirror whose disk is slow
 constexpr double kSilentAtEnd = 15;          // of one that may be without power, when a run is over
-constexpr double kAfterFailure = 60;         // seconds until a mirror that could not write is tried again
+constexpr double kAfterFailure = 60;         // seconds without a mirror that could not write
 constexpr double kBusyFileSeconds = 30;
-constexpr double kLongestLook = 5;  // seconds of copying, or one file, until the folder is looked at again
+constexpr double kLongestLook = 5;  // seconds, or one file, until the folder is looked at again
 constexpr double kByeSeconds = 1;
 constexpr double kEndSeconds = 2;
 constexpr int kTickMs = 100;
@@ -237,9 +236,9 @@ class MirrorSource::Work {
       wait_until([this] { return sent_ - confirmed_ <= kUnconfirmed && wire_.waiting() <= kHighWater; });
     }
     struct stat now{};
-    const bool is_whole = at == file.size && ::fstat(fd.get(), &now) == 0 &&
-                          (file.grows || (static_cast<uint64_t>(now.st_size) == file.size &&
-                                          now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec == file.time));
+    const bool is_whole =
+        at == file.size && ::fstat(fd.get(), &now) == 0 &&
+        (file.grows || (static_cast<uint64_t>(now.st_size) == file.size && time_written(now) == file.time));
     say({{"kind", is_whole ? "end" : "drop"}});
     if (is_whole) copy = {file.size, file.time, file.inode, 0};
   }

@@ -1,7 +1,6 @@
 // The head's side of the mirror: sends what changes in the run folder to the node that keeps a copy
 // of it. A thread of its own reads the files, so that a slow disk or link holds up nobody else.
 #pragma once
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -17,9 +16,12 @@ namespace trainyard {
 class MirrorSource {
  public:
   struct Status {
-    std::string checkpoint;  ///< the newest one of which the mirror has all; empty: none
-    double time = 0;         ///< seconds since the epoch, of the last look after which it had everything; 0: never
-    std::string why;         ///< why it has not now; empty: it has, or is about to
+    /// The newest one of which the mirror has all files; empty: none.
+    std::string checkpoint;
+    /// Seconds since the epoch. The mirror had everything then; 0: it never had.
+    double time = 0;
+    /// Why the mirror cannot get what it lacks; empty: nothing keeps it from that.
+    std::string why;
   };
 
   explicit MirrorSource(const RunFolder& folder);

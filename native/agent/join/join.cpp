@@ -40,7 +40,8 @@ constexpr double kSettleSeconds = 12;  // for the ranks to be gone
 constexpr double kDrainSeconds = 30;   // for the logs to reach the head
 constexpr double kActivitySeconds = 1;
 constexpr double kMirrorSeconds = 90;  // for the last files of the run; the head ends it sooner
-constexpr double kGraceSeconds = 25;   // for a last checkpoint when this process is asked to end; Slurm gives 30 s
+/// For a last checkpoint when this process is asked to end; Slurm gives 30 s.
+constexpr double kGraceSeconds = 25;
 
 Descriptor take_lock(const RunFolder& folder, const std::string& host) {
   const std::string path = folder.node(host, "join.lock");

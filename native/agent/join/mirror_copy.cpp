@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kFilesInMessage = 100;
-constexpr uint64_t kKeptFree = 256U << 20;  // bytes of the disk that the copy leaves to the ranks' logs
+constexpr uint64_t kKeptFree = 256U << 20;  // bytes of the disk, for the ranks' logs
 constexpr double kSilentSeconds = 60;       // of a head whose disk is slow
 constexpr double kEndSeconds = 2;
 
@@ -187,10 +187,7 @@ class Copying {
   void remove(const std::string& path) const {
     const std::string target = place(path);
     if (::unlink(target.c_str()) != 0 && errno != ENOENT) throw file_error("remove", target);
-    // Folders go with their last file.
-    for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
-      if (::rmdir((dir_ + "/" + folder.string()).c_str()) != 0) break;
-    }
+    remove_empty_parents(dir_, path);
   }
 
   RunFolder folder_;

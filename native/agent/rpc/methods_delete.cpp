@@ -3,6 +3,7 @@
 
 #include "agent/join/join.h"
 #include "agent/messages/rpc_error.h"
+#include "agent/rpc/node_sweep.h"
 #include "agent/rpc/rpc.h"
 #include "agent/run/folder/mirrored_files.h"
 #include "agent/run/folder/run_content.h"
@@ -18,7 +19,6 @@ namespace trainyard {
 namespace {
 
 constexpr double kLeaveSeconds = 5;
-constexpr double kKillSeconds = 15;
 
 Json json_of(const Remains& remains) {
   return {{"stays", remains.names}, {"stayCount", remains.count}, {"folderStays", remains.folder}};
@@ -65,51 +65,34 @@ Answer remove(const Fields& params, ServeContext&) {
   return std::make_unique<DeleteJob>(existing_run_folder(expand_path(params.string("dir"))));
 }
 
-/// Ends what this node still has of a run that is over, its `agent join` first, then removes what
-/// the run left here.
+/// Ends what this node still has of a run that is over, then removes what the run left here.
 class ForgetJob : public Job {
  public:
-  ForgetJob(const RunFolder& folder, std::string host)
-      : folder_(folder), host_(std::move(host)), sweep_([this] { return find(); }) {}
+  explicit ForgetJob(const RunOnNode& run) : folder_(run.folder), sweep_(run) {}
 
   std::optional<Json> step() override {
-    if (!sweep_.step()) {
-      if (monotonic_seconds() < deadline_) return std::nullopt;
-      throw RpcError(RpcCode::bad_state, "processes of the run in " + folder_.dir() +
-                                             " cannot be ended here: " + std::to_string(sweep_.left().size()) +
-                                             " are left. Look for them with: ps");
-    }
+    if (!sweep_.step()) return std::nullopt;
     return json_of(remove_run_content(folder_));
   }
 
  private:
-  std::vector<NamedProcess> find() const {
-    std::vector<NamedProcess> all = find_marked(folder_.dir(), {});
-    const auto record = read_join_record(folder_, host_);
-    if (record && record->lives) all.push_back({record->process, "join"});
-    return all;
-  }
-
   RunFolder folder_;
-  std::string host_;
-  Sweep sweep_;
-  double deadline_ = monotonic_seconds() + kKillSeconds;
+  NodeSweep sweep_;
 };
 
 Answer forget(const Fields& params, ServeContext&) {
-  const std::string id = params.string("id"), host = params.string("host");
-  if (!is_run_id(id) || !is_run_id(host)) throw FieldError("params.id and params.host must be plain names");
-  const RunFolder folder(expand_path(params.string("workdir")) + "/runs/" + id);
+  const RunOnNode run = run_on_node(params);
+  const RunFolder& folder = run.folder;
   if (!folder_exists(folder.dir())) return json_of(Remains());
-  const bool was_head = params.boolean_or("former", false) && head_of_run(folder) == host;
+  const bool was_head = params.boolean_or("former", false) && head_of_run(folder) == run.host;
   if (file_exists(folder.run()) && !(was_head && !supervision(folder).is_active())) {
     throw RpcError(RpcCode::bad_state, folder.dir() + " is the folder of the run itself. Delete the run");
   }
-  const auto record = read_join_record(folder, host);
+  const auto record = read_join_record(folder, run.host);
   if (record && record->lives && record->state == "joined") {
     throw RpcError(RpcCode::bad_state, "this node takes part in the run in " + folder.dir() + ". Stop it first");
   }
-  return std::make_unique<ForgetJob>(folder, host);
+  return std::make_unique<ForgetJob>(run);
 }
 
 }  // namespace

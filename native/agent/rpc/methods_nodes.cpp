@@ -183,15 +183,6 @@ bool is_looked_after(const RunFolder& folder) {
   return supervision(folder).is_active() || living_joins(folder).size() > living_joins(folder, true).size();
 }
 
-std::vector<std::string> folders_in(const std::string& runs) {
-  std::vector<std::string> dirs;
-  std::error_code failed;
-  for (fs::directory_iterator entry(runs, failed), end; !failed && entry != end; entry.increment(failed)) {
-    dirs.push_back(entry->path().string());
-  }
-  return dirs;
-}
-
 std::string runs_folder(const std::string& workdir) { return canonical_path(expand_path(workdir)) + "/runs"; }
 
 /// Every run of this node with processes, also an `agent join` whose head is gone. TensorBoard

@@ -1,7 +1,5 @@
 #include "agent/run/adopt_mirror.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -39,10 +37,7 @@ void move_files(const std::string& from, const std::string& to) {
     const bool is_part = !checkpoint.empty() && is_run_file(file.path) && !whole.contains(checkpoint);
     if (file.path == kRunFile || is_part) continue;
     move_file(from + "/" + file.path, to + "/" + file.path);
-    // Folders go with their last file.
-    for (fs::path folder = fs::path(file.path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
-      if (::rmdir((from + "/" + folder.string()).c_str()) != 0) break;
-    }
+    remove_empty_parents(from, file.path);
   }
 }
 

@@ -10,9 +10,8 @@ import { hasRanks, isSpare, startsRanks } from '../contracts/slots.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { NeedsOpenSsh, Refused } from '../ssh/base/failures.js';
+import { headName } from './nodes/hosts.js';
 import type { Machine } from './nodes/machine.js';
-
-const headOf = ({ head, hosts = [] }: Profile): string | undefined => head ?? hosts[0]?.host;
 
 /**
  * The profile with another head. Where that was the mirror, the old head is from now on. UserError
@@ -24,7 +23,7 @@ export function withHead(profile: Profile, host: string): Profile {
     const what = `another head was named, and profile ${name} is of kind ${kind}`;
     throw new UserError('usage', what, 'Leave it out: only a profile of kind ssh can have another head');
   }
-  const before = headOf(profile);
+  const before = headName(profile);
   if (!hosts.some((each) => each.host === host)) {
     const names = hosts.map((each) => each.host).join(', ');
     throw new UserError('usage', `${host} is no host of profile ${name}`, `Its hosts are ${names}`);
@@ -41,7 +40,7 @@ export function withHead(profile: Profile, host: string): Profile {
       'Give it slots in the profile, or take it out of "hosts", and try again',
     );
   }
-  return { ...profile, head: host, ...(mirror === host && before !== undefined ? { mirror: before } : {}) };
+  return { ...profile, head: host, ...(mirror === host ? { mirror: before } : {}) };
 }
 
 /**
@@ -85,7 +84,7 @@ export async function moveHead(
   { entry, profile, machine, before, logger }: HeadMove,
   { signal }: Pick<Progress, 'signal'> = {},
 ): Promise<MovedRun> {
-  const oldHead = headOf(before.profile) ?? '';
+  const oldHead = headName(before.profile);
   const there = await atOldHead(before, entry.id, logger ?? nullLogger, signal);
   const status = there && statusOf(there);
   if (status !== undefined && !isOver(status)) {
@@ -97,7 +96,7 @@ export async function moveHead(
   }
   if (there) await assertNewest(entry, there, { machine, before });
   const client = await machine.node.client();
-  const host = headOf(profile) ?? '';
+  const host = headName(profile);
   const params = { workdir: givenWorkdir(profile), id: entry.id, host };
   const { dir, adopted, shared } = await client.request('mirror.adopt', params);
   const details = await client.request('run.get', { dir });
@@ -125,7 +124,7 @@ async function assertNewest(
     newestStep(machine, isCopy ? join(entry.dir, 'mirror') : entry.dir),
   ]);
   if (generation(there) <= generation(entry) && newest <= copied) return;
-  const oldHead = headOf(before.profile) ?? '';
+  const oldHead = headName(before.profile);
   const from =
     newest > copied ? `step ${newest}, and the copy step ${copied}` : 'a later start than the copy';
   const what = `${oldHead} answers, and has more of ${entry.id}: ${from}`;
@@ -184,12 +183,12 @@ const patience = 60_000;
 function hostsLeft({ run }: RunDetails, profile: Profile, oldHead: string): string[] {
   const others = (run?.nodes ?? []).filter(({ host }) => host !== oldHead);
   const had = run?.nodes?.some((node) => node.host === oldHead && startsRanks(node)) === true;
-  const head = headOf(profile);
+  const head = headName(profile);
   const byHead = others
     .filter(isSpare)
     .sort((one, other) => Number(other.host === head) - Number(one.host === head));
   const spares = byHead.slice(0, had ? 1 : 0);
   const left = [...others.filter(startsRanks), ...spares].map(({ host }) => host);
   const known = left.filter((host) => profile.hosts?.some((each) => each.host === host));
-  return known.length > 0 ? known : [head ?? ''];
+  return known.length > 0 ? known : [head];
 }

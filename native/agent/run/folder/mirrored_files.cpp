@@ -1,11 +1,12 @@
 #include "agent/run/folder/mirrored_files.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <tuple>
 
@@ -15,6 +16,8 @@
 #include "common/process.h"
 
 namespace trainyard {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -121,12 +124,10 @@ class Listing {
                   "the run folder holds more than 20,000 files, which are too many to mirror. Let the "
                   "program write them elsewhere");
     }
-    const double written = static_cast<double>(info.st_mtim.tv_sec) + static_cast<double>(info.st_mtim.tv_nsec) * 1e-9;
-    MirroredFile file{path, static_cast<uint64_t>(info.st_size),
-                      info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino, grows(path)};
+    MirroredFile file{path, static_cast<uint64_t>(info.st_size), time_written(info), info.st_ino, grows(path)};
     file.runs = (info.st_mode & S_IXUSR) != 0;
     // Ours appear whole, by a rename. A time ahead of the clock says nothing.
-    const double age = now_seconds() - written;
+    const double age = now_seconds() - static_cast<double>(file.time) * 1e-9;
     file.is_done = file.grows || is_run_file(path) || age < 0 || age >= kQuietSeconds;
     files_.push_back(std::move(file));
   }
@@ -142,6 +143,14 @@ bool is_mirrored(std::string_view path) {
   if (path.starts_with(kCheckpoints) && path.substr(kCheckpoints.size()).starts_with('.')) return false;
   return std::ranges::find(kLocalFiles, path) == kLocalFiles.end() &&
          std::ranges::find(kLocalFolders, first_part(path)) == kLocalFolders.end();
+}
+
+int64_t time_written(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec; }
+
+void remove_empty_parents(const std::string& dir, const std::string& path) {
+  for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    if (::rmdir((dir + "/" + folder.string()).c_str()) != 0) break;
+  }
 }
 
 std::vector<MirroredFile> list_mirrored(const std::string& dir) { return Listing(dir).run(); }

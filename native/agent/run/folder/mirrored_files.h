@@ -1,6 +1,8 @@
 // Which files of a run's folder its mirror keeps a copy of, and in which order they are copied
 // (docs/contracts/cluster.md, The mirror of a run folder).
 #pragma once
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +30,9 @@ inline std::string mirror_part(const RunFolder& folder) { return folder.file("mi
 /// The name by which the mirror's connection for files greets the head: no host can have it.
 inline std::string mirror_greeting(const std::string& host) { return host + "+mirror"; }
 
+/// Of a file's last write, nanoseconds since the epoch.
+int64_t time_written(const struct stat& info);
+
 /// Whether a path, relative to a run folder, is one that is copied: below the folder, and not about
 /// one machine alone, as pids, locks and keys are.
 bool is_mirrored(std::string_view path);
@@ -36,6 +41,10 @@ bool is_mirrored(std::string_view path);
 /// one first and each with its manifest behind the rest of it. Links are left out. Throws Error
 /// where a part of the folder cannot be looked at, and where there are more than 20,000 files.
 std::vector<MirroredFile> list_mirrored(const std::string& dir);
+
+/// Removes the folders of `path`, relative to `dir`, that are empty: folders go with their last
+/// file.
+void remove_empty_parents(const std::string& dir, const std::string& path);
 
 /// step-00000120, of whose files `path` is one; empty for another path.
 std::string mirrored_checkpoint(std::string_view path);

@@ -104,10 +104,16 @@ RunFolder existing_run_folder(const std::string& dir) {
 }
 
 std::vector<std::string> list_run_folders(const std::string& workdir) {
+  std::vector<std::string> dirs = folders_in(workdir + "/runs");
+  std::erase_if(dirs, [](const std::string& dir) { return !file_exists(dir + "/run.json"); });
+  return dirs;
+}
+
+std::vector<std::string> folders_in(const std::string& runs) {
   std::vector<std::string> dirs;
   std::error_code failed;
-  for (fs::directory_iterator entry(workdir + "/runs", failed), end; !failed && entry != end; entry.increment(failed)) {
-    if (file_exists(entry->path().string() + "/run.json")) dirs.push_back(entry->path().string());
+  for (fs::directory_iterator entry(runs, failed), end; !failed && entry != end; entry.increment(failed)) {
+    dirs.push_back(entry->path().string());
   }
   std::sort(dirs.begin(), dirs.end(), std::greater<>());
   return dirs;

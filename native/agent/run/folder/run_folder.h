@@ -62,4 +62,8 @@ RunFolder existing_run_folder(const std::string& dir);
 /// The folders below <workdir>/runs that hold a run.json, newest (by name) first.
 std::vector<std::string> list_run_folders(const std::string& workdir);
 
+/// Everything in <workdir>/runs, which `runs` is, newest (by name) first: also what a node has of
+/// runs that another one supervises.
+std::vector<std::string> folders_in(const std::string& runs);
+
 }  // namespace trainyard

@@ -193,7 +193,7 @@ TEST_F(MirrorTest, ANodeThatConnectsAnewGetsOnlyWhatItLacks) {
   write_file(dir + "/new.bin", "new");
   ASSERT_TRUE(eventually([&] { return has_copy(dir, "new.bin", "new"); }));
   ASSERT_EQ(::stat(copy.c_str(), &after), 0);
-  EXPECT_EQ(before.st_ino, after.st_ino);  // what comes again is a new file
+  EXPECT_EQ(before.st_ino, after.st_ino);  // the same file: a second copy has another inode
   ended(dir);                              // the ranks there were killed
 }
 
@@ -227,7 +227,7 @@ TEST_F(MirrorTest, TheNodeTakesTheHeadsPlaceOnceThatIsGone) {
   ASSERT_EQ(changed.size(), 1U);
   EXPECT_EQ(changed[0]["from"], "gpu1");
   EXPECT_EQ(changed[0]["to"], "gpu2");
-  // A second client comes too late, and is told the same folder.
+  // A second client gets the same folder in its answer, and moves nothing.
   const Json late = client_->call("mirror.adopt", adopt_params(dir));
   EXPECT_EQ(late["dir"], second(dir));
   EXPECT_EQ(late["adopted"], false);

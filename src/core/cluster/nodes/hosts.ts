@@ -21,6 +21,9 @@ export function headFirst(profile: Profile): Host[] {
   return head ? [head, ...hosts.filter((host) => host !== head)] : [];
 }
 
+/** The name of the head; empty where the profile has no hosts. */
+export const headName = (profile: Profile): string => headFirst(profile)[0]?.host ?? '';
+
 /** Names of whoever asks for them. */
 const ownNames = ['localhost', '127.0.0.1', '::1'];
 
