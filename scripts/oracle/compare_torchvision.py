@@ -79,12 +79,13 @@ def main():
     arguments = parser.parse_args()
     state = json.loads((arguments.checkpoint / "state.json").read_text())
     size = state.get("eval_image_size", state["image_size"])
+    resize = state.get("eval_resize", (size * 256 + 112) // 224)
     model = build(state["model"], size, state["classes"]).eval()
     model.load_state_dict(load_file(arguments.checkpoint / "model.safetensors"), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        # The trainer's evaluation: shorter side to 256/224 of the size, then the centre.
-        rewrite(arguments.images, folder / "images", state["class_names"], (size * 256 + 112) // 224, arguments.most)
+        # The trainer's evaluation: the shorter side resized, then the centre.
+        rewrite(arguments.images, folder / "images", state["class_names"], resize, arguments.most)
         paths, ours = logits_of_trainer(arguments.trainer, arguments.checkpoint, folder / "images", folder / "logits.csv")
         normal = pixels.HALVES if state["model"] == "inception_v3" else pixels.IMAGENET
         theirs = logits_of_torch(model, paths, size, normal)

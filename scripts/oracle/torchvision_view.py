@@ -4,8 +4,8 @@ A development tool, not part of the product. Needs Pillow 10 or newer (recorded 
     python scripts/oracle/torchvision_view.py [--out native/tests/fixtures/views]
 
 Writes drawn images as JPEG and PNG of several kinds, and of each, beside it, what Resize and CenterCrop make of it, as
-NAME@SIZE.png. Both are Pillow's own resize() and crop(), with sizes by torchvision 0.26's formulas
-(transforms/functional.py, _compute_resized_output_size and center_crop): PIL images never meet a tensor there.
+NAME@SIZE.png, or NAME@SIZE-RESIZE.png where the shorter side is another than the presets'. Both are Pillow's own
+resize() and crop(), with sizes by torchvision 0.26's formulas (transforms/functional.py, _compute_resized_output_size and center_crop): PIL images never meet a tensor there.
 """
 import argparse
 import io
@@ -14,16 +14,16 @@ import pathlib
 import numpy as np
 from PIL import Image
 
-# name, width, height, how it is saved, sizes of the network
+# name, width, height, how it is saved, sizes of the network: SIZE, or (SIZE, RESIZE)
 CASES = [
     ("photo.jpg", 640, 427, {"quality": 80, "subsampling": "4:2:0"}, (224, 64)),
-    ("tall.jpg", 427, 640, {"quality": 75, "subsampling": "4:2:2"}, (96,)),
+    ("tall.jpg", 427, 640, {"quality": 75, "subsampling": "4:2:2"}, (96, (96, 101))),
     ("large.jpg", 901, 603, {"quality": 60, "subsampling": "4:2:0"}, (64,)),
     ("progressive.jpg", 333, 501, {"quality": 80, "progressive": True}, (75,)),
     ("full.jpg", 259, 256, {"quality": 85, "subsampling": "4:4:4"}, (96,)),
     ("grey.jpg", 350, 263, {"quality": 85}, (96,)),
     ("small.jpg", 41, 30, {"quality": 90}, (64,)),
-    ("odd.png", 97, 61, {}, (32, 75)),
+    ("odd.png", 97, 61, {}, (32, 75, (32, 32))),
     ("same.png", 37, 37, {}, (32,)),
     ("thin.png", 5, 150, {}, (32,)),
 ]
@@ -49,9 +49,8 @@ def resized_sides(width, height, side):
     return (side, other) if width <= height else (other, side)
 
 
-def view(image, size):
-    """Resize(side), CenterCrop(size), at the presets' ratio: 256 for 224, 342 for 299."""
-    side = (size * 256 + 112) // 224
+def view(image, size, side):
+    """Resize(side), CenterCrop(size)."""
     image = image.convert("RGB")
     image = image.resize(resized_sides(*image.size, side), Image.Resampling.BILINEAR)
     left = int(round((image.size[0] - size) / 2.0))
@@ -68,8 +67,11 @@ def main():
         file = io.BytesIO()
         drawn(width, height, name.startswith("grey")).save(file, "PNG" if name.endswith("png") else "JPEG", **how)
         (out / name).write_bytes(file.getvalue())
-        for size in sizes:
-            view(Image.open(io.BytesIO(file.getvalue())), size).save(out / f"{name}@{size}.png", optimize=True)
+        for given in sizes:
+            # The presets' ratio: 256 for 224, 342 for 299.
+            size, side = given if isinstance(given, tuple) else (given, (given * 256 + 112) // 224)
+            text = f"{size}-{side}" if isinstance(given, tuple) else f"{size}"
+            view(Image.open(io.BytesIO(file.getvalue())), size, side).save(out / f"{name}@{text}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ export class Backend implements Disposable {
   readonly boards: TensorBoards;
   readonly comparer: Comparer;
   private readonly lost: LostOnClusters;
+  private readonly revived: Disposable;
   private notes: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: BackendOptions) {
@@ -56,6 +57,9 @@ export class Backend implements Disposable {
     this.lost = new LostOnClusters(this.clusters, this.monitor, logger);
     this.feeds = new RunFeeds(client, logger, (profile, details) => {
       this.lost.saw(profile, details);
+    });
+    this.revived = this.monitor.onChange((lists) => {
+      for (const list of lists) this.feeds.lookAtAll(list);
     });
     this.comparer = new Comparer(client);
     const howToOpen = adviceText({ kind: 'openTensorBoard' });
@@ -109,6 +113,7 @@ export class Backend implements Disposable {
 
   dispose(): void {
     this.boards.dispose();
+    this.revived.dispose();
     this.feeds.dispose();
     this.changes.dispose();
     this.lost.dispose();

@@ -74,6 +74,9 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
       health: { level: 'warning' },
     });
     expect(existsSync(join(bench.folderOf('gone'), 'checkpoints'))).toBe(true);
+    const said = await bench.trainyard('logs', 'last', '--profile', 'slurm', '--source', 'slurm');
+    expectExit(said, 0);
+    expect(said.stdout).toMatch(/^slurm +\| .*CANCELLED/m);
   });
 
   test('a node that is set down in mid-run is the reason of the end, also once Slurm forgot the job', async () => {
@@ -133,6 +136,15 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     expect(cost?.so_far).toBeGreaterThan(0);
     expect(hours).toBeCloseTo((cost?.so_far ?? 0) / price, 9);
     expect((await bench.trainyard('runs', 'slurm')).stdout).toMatch(/ COST +OF WHICH +GPU HOURS +STARTED/);
+  });
+
+  test('CPUs alone are asked for where the profile has GPUs', async () => {
+    const words = ['--slurm', 'gres=none', '--ranks', '1', '--name', 'bare', '--', 'sh', '-c', 'nproc >&2'];
+    const begun = await bench.trainyard('run', 'gpus', ...words);
+    expectExit(begun, 0);
+    expect(job('own')).toContain('gres:gpu');
+    expect(job('bare')).not.toContain('gres:gpu');
+    expect(await listed('bare')).toMatchObject({ gpu_hours: null });
   });
 
   test('a run that is stopped while Slurm ends its job does not begin again', async () => {

@@ -70,10 +70,7 @@ Json gpu_process(int pid) {
 
 Json without_commands(Json sample) {
   for (Json& gpu : sample["gpus"]) {
-    for (Json& process : gpu["processes"]) {
-      process.erase("command");
-      process.erase("run");
-    }
+    for (Json& process : gpu["processes"]) process.erase("command");
   }
   return sample;
 }

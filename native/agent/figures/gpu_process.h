@@ -8,7 +8,7 @@ namespace trainyard {
 /// {pid, user, command, run}: each null where it cannot be told (docs/contracts/gpus.md).
 Json gpu_process(int pid);
 
-/// A sample's GPUs without the words of the processes, which a file with a line a second leaves
+/// A sample's GPUs without the commands of the processes, which a file with a line a second leaves
 /// out.
 Json without_commands(Json sample);
 

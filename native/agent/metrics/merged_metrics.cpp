@@ -118,7 +118,7 @@ Json MergedSteps::take() {
   return line;
 }
 
-MetricsMerger::MetricsMerger(const std::string& path, int64_t rows, bool only_curves)
+MetricsMerger::MetricsMerger(const std::string& path, int64_t rows, bool only_curves, int64_t end)
     : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
       path_(path),
       reader_(only_curves ? kCurves : kAllStepFields - kLast),
@@ -127,7 +127,7 @@ MetricsMerger::MetricsMerger(const std::string& path, int64_t rows, bool only_cu
   if (!file_) throw file_error("open", path);
   struct stat info{};
   if (::fstat(file_.get(), &info) != 0) throw file_error("look at", path);
-  if (S_ISREG(info.st_mode)) size_ = info.st_size;
+  if (S_ISREG(info.st_mode)) size_ = std::min<int64_t>(info.st_size, end);
   bytes_per_row_ = size_ / rows;
 }
 
@@ -155,7 +155,9 @@ void MetricsMerger::read_block() {
   std::memmove(buffer_.data(), text.data() + begin, kept_);
 }
 
-Json MetricsMerger::take() { return Json{{"size", offset_}, {"lines", std::move(lines_)}}; }
+Json MetricsMerger::take() {
+  return Json{{"size", offset_ - static_cast<int64_t>(kept_)}, {"lines", std::move(lines_)}};
+}
 
 void MetricsMerger::read_line(std::string_view text) {
   if (text.starts_with(kHostLine)) return;

@@ -51,12 +51,13 @@ class MetricsMerger {
  public:
   /// At most about `rows` step lines will be left, and one more for each generation. Throws
   /// file_error; a file that is missing has no lines. With `only_curves` loss and images/s alone
-  /// are means.
-  MetricsMerger(const std::string& path, int64_t rows, bool only_curves = false);
+  /// are means. Lines that end behind `end` bytes are not read.
+  MetricsMerger(const std::string& path, int64_t rows, bool only_curves = false, int64_t end = INT64_MAX);
   /// Reads 4 MiB more at most. True when the file has been read to the size that it had at the
   /// beginning.
   bool advance();
-  /// `{size, lines}`: the bytes that were read, and the lines as objects, in the order of the file.
+  /// `{size, lines}`: the bytes of the lines that were read, and the lines as objects, in the order
+  /// of the file. A line without an end is not read.
   Json take();
 
  private:

@@ -9,10 +9,12 @@ namespace trainyard {
 namespace {
 
 constexpr int64_t kMostRows = 8192;
+constexpr int64_t kEnd = int64_t{1} << 53;  // what a number in JSON holds
 
 class ReadJob : public Job {
  public:
-  ReadJob(const RunFolder& folder, int64_t rows, bool only_curves) : merger_(folder.metrics(), rows, only_curves) {}
+  ReadJob(const RunFolder& folder, int64_t rows, bool only_curves, int64_t end)
+      : merger_(folder.metrics(), rows, only_curves, end) {}
   std::optional<Json> step() override {
     if (merger_.advance()) return merger_.take();
     return std::nullopt;
@@ -25,8 +27,8 @@ class ReadJob : public Job {
 
 Answer read_metrics(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
-  return std::make_unique<ReadJob>(folder, params.integer("rows", 1, kMostRows),
-                                   params.boolean_or("onlyCurves", false));
+  return std::make_unique<ReadJob>(folder, params.integer("rows", 1, kMostRows), params.boolean_or("onlyCurves", false),
+                                   params.integer_or("end", kEnd, 0, kEnd));
 }
 
 }  // namespace

@@ -18,29 +18,35 @@ namespace fs = std::filesystem;
 struct Case {
   std::string source;  ///< a file of the fixtures
   int size = 0;
+  int resize = 0;  ///< 0: as the presets have it
   fs::path expected;
 };
 
-/// SOURCE@SIZE.png
+/// SOURCE@SIZE.png or SOURCE@SIZE-RESIZE.png
 std::vector<Case> recorded() {
   std::vector<Case> cases;
   for (const auto& entry : fs::directory_iterator(fs::path(TRAINYARD_FIXTURES) / "views")) {
     const std::string name = entry.path().filename().string();
     const size_t at = name.find('@');
-    if (at != std::string::npos) cases.push_back({name.substr(0, at), std::stoi(name.substr(at + 1)), entry.path()});
+    if (at == std::string::npos) continue;
+    const size_t dash = name.find('-', at);
+    const int resize = dash == std::string::npos ? 0 : std::stoi(name.substr(dash + 1));
+    cases.push_back({name.substr(0, at), std::stoi(name.substr(at + 1)), resize, entry.path()});
   }
   return cases;
 }
 
 TEST(TorchvisionView, evaluation_sees_its_pixels) {
   const std::vector<Case> cases = recorded();
-  ASSERT_GE(cases.size(), 12U);
+  ASSERT_GE(cases.size(), 14U);
+  EXPECT_EQ(std::count_if(cases.begin(), cases.end(), [](const Case& test) { return test.resize > 0; }), 2);
   for (const Case& test : cases) {
     const TemporaryFolder folder;
     folder.write("a/" + test.source, bytes_of(test.expected.parent_path() / test.source));
     const auto data = open_dataset(folder.path(), test.size);
     LoaderOptions options;
     options.image_size = test.size;
+    options.resize = test.resize;
     options.batch = 1;
     options.shuffle = false;
     options.augment = Augment::none;

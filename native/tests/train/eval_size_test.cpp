@@ -69,6 +69,22 @@ TEST(EvalImageSize, IsRefusedWhereTheWeightsDoNotSuitIt) {
   EXPECT_EQ(refusal(judged_at("inception_v3", 342)), "");
 }
 
+TEST(EvalResize, IsTorchvisionsUnlessAsked) {
+  TrainOptions options;
+  EXPECT_EQ(eval_resize_for(options, 224), 256);
+  EXPECT_EQ(eval_resize_for(options, 299), 342);
+  options.eval_resize = 232;
+  EXPECT_EQ(eval_resize_for(options, 224), 232);
+  EXPECT_EQ(eval_resize_for(options, 232), 232);
+  try {
+    eval_resize_for(options, 233);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::usage);
+    EXPECT_NE(std::string(error.what()).find("--eval-resize 232 is less than the 233 pixels"), std::string::npos);
+  }
+}
+
 TEST(EvalImageSize, SuitsTheModelsWhoseWeightsAreTheSameAtAnySize) {
   for (const ModelInfo& model : known_models()) {
     const bool same = parameters(model.name, model.image_size) == parameters(model.name, model.image_size + 33);
@@ -85,15 +101,22 @@ TEST(EvalImageSize, IsWhatACheckpointIsJudgedWith) {
   plan.class_names = {"a", "b", "c"};
   plan.image_size = 24;
   plan.eval_image_size = 40;
+  plan.eval_resize = 50;
   CheckpointContents contents;
   contents.step = 5;
   contents.model = "resnet20";
   contents.classes = 3;
   contents.state = checkpoint_state(options, plan, 5, nullptr);
   EXPECT_EQ(contents.state.at("image_size"), 24);
-  EXPECT_EQ(read_checkpoint_model(save_checkpoint(folder.path(), contents).path).image_size, 40);
-  contents.state.erase("eval_image_size");  // of an older trainer
-  EXPECT_EQ(read_checkpoint_model(save_checkpoint(folder.path(), contents).path).image_size, 24);
+  CheckpointModel model = read_checkpoint_model(save_checkpoint(folder.path(), contents).path);
+  EXPECT_EQ(model.image_size, 40);
+  EXPECT_EQ(model.resize, 50);
+  contents.state.erase("eval_resize");  // of older trainers
+  EXPECT_EQ(read_checkpoint_model(save_checkpoint(folder.path(), contents).path).resize, 46);
+  contents.state.erase("eval_image_size");
+  model = read_checkpoint_model(save_checkpoint(folder.path(), contents).path);
+  EXPECT_EQ(model.image_size, 24);
+  EXPECT_EQ(model.resize, 27);
 }
 
 }  // namespace

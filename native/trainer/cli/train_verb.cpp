@@ -89,6 +89,11 @@ void add_data_flags(CLI::App& command, TrainOptions& o) {
       ->transform(image_size_range())
       ->capture_default_str();
   command
+      .add_option("--eval-resize", o.eval_resize,
+                  "pixels of an image's shorter side before evaluation crops it (0: 256 for 224, likewise else)")
+      ->transform(image_size_range())
+      ->capture_default_str();
+  command
       .add_option("--retry-seconds", o.retry_seconds,
                   "for how long an image is read again while its disk or server fails (EIO, ESTALE, …); 0: not at all")
       ->transform(number(0, 86'400))

@@ -14,6 +14,7 @@ constexpr uint64_t kPixelTag = 0x706978656cULL;
 ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
     : dataset_(data),
       image_size_(options.image_size),
+      resize_(options.resize),
       augment_(options.augment),
       random_erasing_(options.random_erasing),
       as_torchvision_(options.as_torchvision),
@@ -49,7 +50,7 @@ std::unique_ptr<DeviceJpeg> ReaderState::make_device_jpeg() const {
 
 View Reader::view_of(size_t index, int64_t number, int width, int height) const {
   Random random({state_.seed(), static_cast<uint64_t>(number), index, kViewTag});
-  return plan_view(state_.augment(), state_.image_size(), width, height, random);
+  return plan_view(state_.augment(), state_.view_size(), width, height, random);
 }
 
 const Image& Reader::decode(std::string_view file, size_t index, int64_t number) {

@@ -25,6 +25,7 @@ class ReaderState {
   ReaderState(const Dataset& data, const LoaderOptions& options);
   const Dataset& dataset() const { return dataset_; }
   int image_size() const { return image_size_; }
+  ViewSize view_size() const { return {image_size_, resize_}; }
   Augment augment() const { return augment_; }
   double random_erasing() const { return random_erasing_; }
   uint64_t seed() const { return seed_; }
@@ -50,6 +51,7 @@ class ReaderState {
  private:
   const Dataset& dataset_;
   int image_size_;
+  int resize_;
   Augment augment_;
   double random_erasing_;
   bool as_torchvision_;

@@ -103,6 +103,7 @@ struct LoaderOptions {
   /// images decoded at full size. Training does without, as large JPEGs are decoded shrunk in a
   /// fraction of the time.
   bool as_torchvision = false;
+  int resize = 0;      ///< with Augment::none: pixels of the shorter side before the crop (0: pixels/augment.h)
   bool cache = false;  ///< keep decoded images in memory
   /// Decodes JPEGs of the usual kind (plain_jpeg.h), one for each thread; not where there is a
   /// cache.

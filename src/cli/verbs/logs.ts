@@ -5,6 +5,7 @@ import { DisposableStore } from '../../core/base/lifecycle.js';
 import { LogTimes, TimedLogs, timesFile } from '../../core/follow/logTimes.js';
 import { RunFollower } from '../../core/follow/run.js';
 import {
+  byText,
   chooseLogs,
   readLog,
   readLogLines,
@@ -22,7 +23,11 @@ export const logs: Verb = {
   summary: 'shows what the ranks of a run print, each line with its rank',
   words: ['RUN'],
   flags: [
-    { name: 'source', value: 'A,B', help: 'only these: a rank, eval, supervisor, mpiexec or tensorboard' },
+    {
+      name: 'source',
+      value: 'A,B',
+      help: 'only these: a rank, eval, supervisor, mpiexec, slurm or tensorboard',
+    },
     { name: 'lines', value: 'N', help: 'only the last N lines of each' },
     { name: 'follow', help: 'go on with what comes, until the run ends; Ctrl-C leaves it running' },
     { name: 'times', help: "begin each line with the time at which it was written, in this machine's zone" },
@@ -44,6 +49,7 @@ export const logs: Verb = {
     const lines = lineCount(args.value('lines'));
     const wanted = args.value('source')?.split(',');
     const chosen = chooseLogs(runLogs(details.files), wanted);
+    if (wanted === undefined) sayWhereElse(context, details.files, chosen);
     const parts = await Promise.all(
       chosen.map(async ({ file, source }) => {
         const path = join(dir, file);
@@ -76,6 +82,18 @@ export const logs: Verb = {
     return exitCodes.done;
   },
 };
+
+/** Where no rank has printed anything, which other logs have text. */
+function sayWhereElse(
+  context: Context,
+  files: Readonly<Record<string, number>>,
+  chosen: readonly RunLog[],
+): void {
+  const { withText } = byText(runLogs(files), files);
+  if (withText.length === 0 || withText.some(({ file }) => chosen.some((one) => one.file === file))) return;
+  const sources = withText.map(({ source }) => source).join(',');
+  context.output.note(`no rank has printed anything yet. Other logs: --source ${sources}`);
+}
 
 /** `time` in seconds since the epoch; null where nobody knows. */
 type Show = (source: string, line: TailLine, time: number | null) => void;

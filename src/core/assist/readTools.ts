@@ -1,5 +1,6 @@
 // Tools that only read: profiles, checks, GPUs, runs, logs, comparisons.
 import * as z from 'zod/mini';
+import { errorWords, isCancelled } from '../base/errors.js';
 import { join } from '../base/nodePath.js';
 import { compareRuns } from '../compare/comparison.js';
 import type { ComparedRun, RunCurve } from '../compare/comparedRun.js';
@@ -63,9 +64,14 @@ const gpus = tool({
     const profile = await host.profiles.get(input.profile);
     const { nodes } = await host.machine(profile);
     const samples = await Promise.all(
-      nodes.map(async ({ name, node }): Promise<HostSample> => {
-        const sample = await (await node.client()).request('host.sample');
-        return { ...sample, host: name };
+      nodes.map(async ({ name, node }): Promise<HostSample | { host: string; error: string }> => {
+        try {
+          const sample = await (await node.client()).request('host.sample');
+          return { ...sample, host: name };
+        } catch (error) {
+          if (isCancelled(error) || nodes.length === 1) throw error;
+          return { host: name, error: errorWords(error, (advice) => host.adviceText(advice)) };
+        }
       }),
     );
     return { nodes: samples };
@@ -128,7 +134,7 @@ const log = tool({
     ...runInputs,
     sources: described(
       z.optional(z.array(z.string())),
-      'A rank (0, 1, …), eval, supervisor, mpiexec or tensorboard. By default all ranks and eval.',
+      'A rank (0, 1, …), eval, supervisor, mpiexec, slurm or tensorboard. By default all ranks and eval.',
     ),
     lines: described(
       z.optional(z.int().check(z.minimum(1), z.maximum(mostLines))),

@@ -183,7 +183,7 @@ export interface AgentParams {
   'run.delete': { dir: NodePath };
   'run.forget': { workdir: NodePath; id: string; host: string; former?: true };
   'checkpoint.list': { dir: NodePath; verify?: boolean };
-  'metrics.read': { dir: NodePath; rows: number; onlyCurves?: boolean };
+  'metrics.read': { dir: NodePath; rows: number; onlyCurves?: boolean; end?: number };
   'file.read': { path: NodePath; offset: number; length: number };
   'file.follow': { path: NodePath; offset: number; id: number };
   'file.unfollow': { id: number };

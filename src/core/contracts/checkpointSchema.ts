@@ -22,7 +22,7 @@ export const manifestSchema = z.object({
  * state.json of a checkpoint: what a resumed run must know. `batch_size` counts the images of one
  * worker's batch, `accumulate` the batches of one update, and `global_batch` the images of one
  * update, of all workers. `image_size` is in pixels, as is `eval_image_size`, that of the images on
- * which the checkpoint is judged and used.
+ * which the checkpoint is judged and used, and `eval_resize`, their shorter side before the crop.
  */
 export const checkpointStateSchema = z.object({
   version: z.literal(1),
@@ -39,6 +39,7 @@ export const checkpointStateSchema = z.object({
   class_names: z.array(z.string()),
   image_size: count,
   eval_image_size: z.optional(count),
+  eval_resize: z.optional(count),
   dataset_images: count,
   shuffle_buffer: z.optional(count),
   repeated_augmentation: z.optional(count),

@@ -213,8 +213,9 @@ export const gpuSchema = z.object({
       pid: z.int(),
       user: z.optional(z.nullable(z.string())),
       memory_used: z.nullable(count),
-      /** Of `host.sample` alone: its words, and the id of the run that it belongs to. */
+      /** Of `host.sample` alone: its words. */
       command: z.optional(z.nullable(z.string())),
+      /** The name of the folder of the run that it belongs to. */
       run: z.optional(z.nullable(z.string())),
     }),
   ),

@@ -15,7 +15,9 @@ export const slurmWishFields = {
   partition: optional(text.check(about('`--partition` of sbatch.'))),
   account: optional(text.check(about('`--account` of sbatch.'))),
   qos: optional(text.check(about('`--qos` of sbatch.'))),
-  gres: optional(text.check(about('`--gres` of sbatch, for each node: for example `gpu:8`.'))),
+  gres: optional(
+    text.check(about('`--gres` of sbatch, for each node: for example `gpu:8`. Of one run also `none`.')),
+  ),
   constraint: optional(text.check(about('`--constraint` of sbatch: features that nodes must have.'))),
   time: optional(text.check(about('`--time` of sbatch, for example `24:00:00`.'))),
   exclusive: optional(z.boolean().check(about('`--exclusive` of sbatch: whole nodes.'))),

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentNode } from '../agent/agentNode.js';
 import { Cancelled, errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
-import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
-import { isOver, statusOf } from '../model/runStatus.js';
+import type { RunEntry } from '../contracts/agentApi.js';
+import { isEnd } from '../model/runStatus.js';
 import { exportCheckpoints, type ExportedCheckpoints } from './checkpoints.js';
 import { RunFiles } from './runFiles.js';
 import type { RunRecord } from './runRecord.js';
@@ -93,9 +93,6 @@ async function follow(options: ExportOptions, files: RunFiles): Promise<RunRecor
     }
   }
 }
-
-const isEnd = (details: RunDetails, staleState: number | undefined): boolean =>
-  isOver(statusOf(details)) && (details.state === null || details.state.updated !== staleState);
 
 async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   try {

@@ -6,8 +6,8 @@ import { evaluationData } from '../plan/evaluated.js';
 import { RunMetrics, type OtherEvaluation, type RunProgress } from '../model/runMetrics.js';
 import { metricSchema } from '../contracts/metricsSchema.js';
 import { ByteTail } from '../streams/tail.js';
-import type { RunEntry } from '../contracts/agentApi.js';
-import type { AgentClient } from '../agent/agentClient.js';
+import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
+import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
 import { eventSchema } from '../contracts/runSchema.js';
@@ -20,15 +20,19 @@ import { startsBy } from '../model/starts.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
 
-/** Bytes read of one file at one look; a longer one is caught up with over several. */
+const metricsFile = 'metrics.jsonl';
+/** Of metrics that were not read yet: beyond this the node merges steps, but for the newest lines. */
+const longMetrics = 2 * 1024 * 1024;
+/** Of the newest lines, which are read as they are. */
+const newestBytes = 1024 * 1024;
+/** Step lines that the node merges the others into. */
+const mostRows = 780;
+/** Bytes read of another file at one look; a longer one is caught up with over several. */
 const mostBytes = 4 * 1024 * 1024;
 /** Read of the end of what an own program reported: the newest figures are asked for. */
 const figureBytes = 1024 * 1024;
 /** Read of the end of a journal: what is wrong now stands there. */
 const journalBytes = 256 * 1024;
-/** Of a file beyond this only the two ends are read, when the run is over. */
-const wholeFile = 8 * 1024 * 1024;
-const headBytes = 8192;
 
 /**
  * One run as a line of the list. What its metrics do not tell is undefined; times are in seconds
@@ -49,7 +53,6 @@ export interface RunOverview extends RunProgress {
   loss: number | undefined;
   /** Of the last step's evaluation; without any, of the last training steps. A fraction. */
   top1: number | undefined;
-  /** The best evaluation; in a very long file that is over, the best of its end. */
   best: { step: number; top1: number } | undefined;
   /** Of the checkpoint of a step, where it was evaluated; a fraction. */
   top1At: (step: number) => number | undefined;
@@ -79,16 +82,17 @@ class Reading {
     this.metrics = this.begin();
   }
 
-  /** Reads on. False when more is left than one look takes. */
-  async readOn(client: AgentClient, path: NodePath, size: number, over: boolean): Promise<boolean> {
+  /** Reads on, up to `size` bytes. Errors are those of `AgentClient.request`. */
+  async readOn(client: AgentClient, dir: NodePath, size: number): Promise<void> {
     if (size < this.tail.received) this.restart();
-    if (over && this.tail.received === 0 && size > wholeFile) {
-      this.take(0, await readRemote(client, path, 0, headBytes));
-      this.tail = new ByteTail(size - mostBytes);
+    if (size - this.tail.received > longMetrics) await this.readMerged(client, dir, size - newestBytes);
+    while (this.tail.received < size) {
+      const from = this.tail.received;
+      const wanted = Math.min(longMetrics, size - from);
+      const bytes = await readRemote(client, join(dir, metricsFile), from, wanted);
+      if (bytes.length === 0) return; // the file was cut meanwhile
+      this.take(from, bytes);
     }
-    const from = this.tail.received;
-    if (size > from) this.take(from, await readRemote(client, path, from, Math.min(mostBytes, size - from)));
-    return this.tail.received >= size;
   }
 
   overview(entry: RunEntry, status: RunStatus, figures: Figures, journal: RunJournal): RunOverview {
@@ -140,6 +144,18 @@ class Reading {
     return new RunMetrics(undefined, () => evaluationData(this.entry));
   }
 
+  /** The first `end` bytes, merged by the node. Where even so they are too many, nothing is read. */
+  private async readMerged(client: AgentClient, dir: NodePath, end: number): Promise<void> {
+    try {
+      const { size, lines } = await client.request('metrics.read', { dir, rows: mostRows, end });
+      this.restart();
+      this.tail = new ByteTail(size);
+      for (const line of lines) this.add(line);
+    } catch (error) {
+      if (!(error instanceof AgentError) || error.code !== agentErrors.refused) throw error;
+    }
+  }
+
   private restart(): void {
     this.tail = new ByteTail(0);
     this.metrics = this.begin();
@@ -151,11 +167,15 @@ class Reading {
       try {
         raw = JSON.parse(text);
       } catch {
-        continue; // where reading begins in the middle of a file, the first line is half of one
+        continue; // a line that was cut off by a full disk
       }
-      const result = check(metricSchema, raw);
-      if (result.ok) this.metrics.add(result.data);
+      this.add(raw);
     }
+  }
+
+  private add(raw: unknown): void {
+    const result = check(metricSchema, raw);
+    if (result.ok) this.metrics.add(result.data);
   }
 }
 
@@ -226,8 +246,7 @@ export class OverviewReader {
     reading.entry = entry;
     this.readings.set(entry.dir, reading);
     const { files } = await client.request('run.get', { dir: entry.dir });
-    const size = files['metrics.jsonl'] ?? 0;
-    const whole = await reading.readOn(client, join(entry.dir, 'metrics.jsonl'), size, isOver(status));
+    await reading.readOn(client, entry.dir, files[metricsFile] ?? 0);
     const reports = this.reports.get(entry.dir) ?? new FigureReading();
     this.reports.set(entry.dir, reports);
     const reported = files[figuresFile] ?? 0;
@@ -239,7 +258,7 @@ export class OverviewReader {
       await journal.readOn(client, join(entry.dir, 'events.jsonl'), files['events.jsonl'] ?? 0);
     }
     const overview = reading.overview(entry, status, reports.figures, journal.journal);
-    if (isOver(status) && whole && wholeReports) this.done.set(entry.dir, overview);
+    if (isOver(status) && wholeReports) this.done.set(entry.dir, overview);
     else this.done.delete(entry.dir);
     return overview;
   }

@@ -9,7 +9,7 @@ import type { RunDetails } from '../contracts/agentApi.js';
 import type { AgentClient } from '../agent/agentClient.js';
 import { FollowedFile } from '../agent/remoteFile.js';
 import { check, problemsText } from '../base/validation.js';
-import { isOver, statusOf } from '../model/runStatus.js';
+import { isEnd } from '../model/runStatus.js';
 import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
@@ -169,8 +169,7 @@ export class RunFollower implements Disposable {
   }
 
   private isEnd(details: RunDetails): boolean {
-    const stale = details.state !== null && details.state.updated === this.options.staleState;
-    return !stale && isOver(statusOf(details));
+    return isEnd(details, this.options.staleState);
   }
 
   /** The journal's last line may be written a moment after the last state. */

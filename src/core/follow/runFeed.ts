@@ -12,6 +12,7 @@ import { TimedLogs } from './logTimes.js';
 import { rankOf, runLogs } from './runLogs.js';
 import { evaluationData } from '../plan/evaluated.js';
 import { RunModel } from '../model/runModel.js';
+import { isOver, statusOf } from '../model/runStatus.js';
 import type { NodePath } from '../base/nodePath.js';
 
 /** Ranks whose logs are shown; a file each is followed. */
@@ -122,6 +123,7 @@ export class RunFeed implements Disposable {
     });
     follower.onState((details) => {
       this.changed(() => {
+        this.lost = false;
         this.model.details = details;
       });
       this.options.onLook?.(details);
@@ -135,8 +137,10 @@ export class RunFeed implements Disposable {
       this.beginAgain();
       await follower.follow();
     } catch (error) {
-      if (this.disposed || error instanceof Cancelled) return;
-      this.failure = error;
+      if (this.disposed) return;
+      // Somebody ended the connection, or did not log in again.
+      if (error instanceof Cancelled) this.lost = true;
+      else this.failure = error;
       this.logger.log('warn', `${dir}: ${errorText(error)}`);
       this.changes.fire(undefined);
     }
@@ -148,7 +152,10 @@ export class RunFeed implements Disposable {
     if (!known) return false;
     const client = await this.options.client();
     const now = await client.request('run.get', { dir: this.options.dir });
-    const isSame = now.interrupted === known.interrupted && now.state?.updated === known.state?.updated;
+    const isSame =
+      isOver(statusOf(now)) &&
+      now.interrupted === known.interrupted &&
+      now.state?.updated === known.state?.updated;
     // Of a run that is over, its name, tags and notes may still change.
     if (isSame) {
       this.changed(() => {

@@ -3,7 +3,9 @@ import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { AgentClient } from '../agent/agentClient.js';
 import type { RunDetails } from '../contracts/agentApi.js';
+import { isOver } from '../model/runStatus.js';
 import { RunFeed } from './runFeed.js';
+import type { ProfileRuns } from './runsMonitor.js';
 import type { NodePath } from '../base/nodePath.js';
 
 /**
@@ -21,6 +23,8 @@ interface Entry {
 /** The feeds of the runs that somebody looks at, one for each run. Owns the feeds. */
 export class RunFeeds implements Disposable {
   private readonly entries = new Map<string, Entry>();
+  /** Of each profile, when its runs were read last. */
+  private readonly seen = new Map<string, number>();
 
   constructor(
     private readonly client: (profile: string) => Promise<AgentClient>,
@@ -57,6 +61,18 @@ export class RunFeeds implements Disposable {
   /** Looks anew at a run that somebody looks at, and may be over. */
   look(profile: string, dir: NodePath): void {
     this.entries.get(`${profile}\n${dir}`)?.feed.start();
+  }
+
+  /**
+   * Follows again the runs that a look found under way, where somebody looks at one: it was resumed,
+   * or its cluster was connected again.
+   */
+  lookAtAll({ profile, runs, seen }: ProfileRuns): void {
+    if (seen === undefined || seen === this.seen.get(profile)) return; // the look did not succeed
+    this.seen.set(profile, seen);
+    for (const { entry, status } of runs) {
+      if (!isOver(status) && status !== 'unknown') this.look(profile, entry.dir);
+    }
   }
 
   dispose(): void {

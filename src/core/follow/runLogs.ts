@@ -10,7 +10,7 @@ import type { NodePath } from '../base/nodePath.js';
 export interface RunLog {
   /** In the run folder. */
   file: string;
-  /** `rank-3`, `eval`, `supervisor`, `mpiexec`, `tensorboard`. */
+  /** `rank-3`, `eval`, `supervisor`, `mpiexec`, `tensorboard`; `slurm`, what Slurm's job printed. */
   source: string;
 }
 
@@ -18,13 +18,13 @@ export interface RunLog {
 export function runLogs(files: Readonly<Record<string, number>>): RunLog[] {
   return Object.keys(files)
     .flatMap((file) => {
-      const source = /^logs\/([^/]+)\.log$/.exec(file)?.[1] ?? /^(supervisor)\.log$/.exec(file)?.[1];
+      const source = /^logs\/([^/]+)\.log$/.exec(file)?.[1] ?? /^(supervisor|slurm)\.log$/.exec(file)?.[1];
       return source === undefined ? [] : [{ file, source }];
     })
     .sort((a, b) => place(a) - place(b) || a.source.localeCompare(b.source));
 }
 
-const others = ['eval', 'supervisor', 'mpiexec'];
+const others = ['eval', 'supervisor', 'mpiexec', 'slurm'];
 
 function place({ source }: RunLog): number {
   const rank = rankOf(source);

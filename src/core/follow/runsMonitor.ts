@@ -10,6 +10,12 @@ import { isOver } from '../model/runStatus.js';
 /** Runs of one profile that are shown. */
 const mostRuns = 100;
 
+/**
+ * Milliseconds between two looks at clusters that are connected while nobody watches and nothing
+ * runs: somebody else may start a run.
+ */
+const quietPause = 30_000;
+
 /** The runs of one profile, as the last look found them. */
 export interface ProfileRuns {
   /** Empty where the profiles themselves could not be read. */
@@ -36,6 +42,8 @@ export class RunsMonitor implements Disposable {
   private reading: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private watchers = 0;
+  /** Whether the last look found a profile connected. */
+  private connected = false;
   private disposed = false;
 
   readonly onChange: Event<readonly ProfileRuns[]> = this.changes.event;
@@ -89,17 +97,23 @@ export class RunsMonitor implements Disposable {
     this.changes.dispose();
   }
 
-  /** Looks go on while somebody watches, and while a run is under way: its end must be noticed. */
+  /**
+   * Looks go on while somebody watches, and while a run is under way: its end must be noticed. Else
+   * they are few, and there are none where nothing is connected.
+   */
   private plan(): void {
     clearTimeout(this.timer);
     const running = this.all.some(({ run }) => !isOver(run.status) && run.status !== 'unknown');
-    if (this.disposed || (this.watchers === 0 && !running)) return;
-    this.timer = setTimeout(() => void this.refresh(), this.interval());
+    const often = this.watchers > 0 || running;
+    if (this.disposed || (!often && !this.connected)) return;
+    const pause = often ? this.interval() : Math.max(quietPause, this.interval());
+    this.timer = setTimeout(() => void this.refresh(), pause);
   }
 
   private async look(): Promise<void> {
     try {
       const sessions = await this.sessions();
+      this.connected = sessions.some(({ state }) => state.kind === 'connected');
       const names = new Set(sessions.map(({ profile }) => profile.name));
       for (const name of [...this.readers.keys()]) if (!names.has(name)) this.readers.delete(name);
       this.latest = await Promise.all(sessions.map((session) => this.lookAt(session)));

@@ -115,7 +115,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
     const status = statusOf(details);
     const ended = status === 'finished' || (stopping !== undefined && status === 'stopped');
     if (!ended) throw failure(details, started.dir);
-    if (!place.keepRuns) await deleteRunFolders(machine, profile, details);
+    if (!place.keepRuns && statusOf(details) !== 'failed') await deleteRunFolders(machine, profile, details);
     const command = commandOf(profile, asked);
     return { details, device: started.device, command, start: begun, steps, hosts, printed };
   } catch (error) {
@@ -133,7 +133,7 @@ export async function shortRun(place: RunPlace, asked: AskedShortRun): Promise<S
 
 /**
  * A run that nobody follows any more, since this side was ended, is stopped, and deleted as others
- * are.
+ * are: one that failed stays.
  */
 export async function endLeftRun(place: RunPlace, dir: NodePath): Promise<void> {
   const { machine, profile, logger = nullLogger } = place;
@@ -154,7 +154,7 @@ export async function endLeftRun(place: RunPlace, dir: NodePath): Promise<void> 
       follower.dispose();
     }
   }
-  if (!place.keepRuns) await deleteRunFolders(machine, profile, details);
+  if (!place.keepRuns && statusOf(details) !== 'failed') await deleteRunFolders(machine, profile, details);
 }
 
 function failure({ id, state }: RunDetails, dir: NodePath): UserError {

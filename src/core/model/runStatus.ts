@@ -48,6 +48,18 @@ export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'els
   return typeof elsewhere === 'string' ? `${status} on ${elsewhere}` : status;
 }
 
+/**
+ * Whether the run is over since it was started. `staleState`: `updated` of the state that an earlier
+ * start left in the folder. It says nothing of this start, unless Slurm's job ended without another.
+ */
+export function isEnd(
+  details: Pick<RunEntry, 'state' | 'interrupted' | 'queue'>,
+  staleState: number | undefined,
+): boolean {
+  const isStale = details.state !== null && details.state.updated === staleState;
+  return isOver(statusOf(details)) && (!isStale || details.queue?.kind === 'ended');
+}
+
 /** Whether nothing of the run is to come any more. */
 export function isOver(status: RunStatus): boolean {
   return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';

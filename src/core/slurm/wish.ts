@@ -47,9 +47,13 @@ export function slurmWishOf(texts: readonly string[]): SlurmWish {
 export const slurmTexts = (wish: SlurmWish): string[] =>
   slurmKeys.flatMap((key) => (wish[key] === undefined ? [] : [`${key}=${String(wish[key])}`]));
 
-/** The profile's fields, with what the run asks in their place. Of GPUs those of the run alone count. */
+/**
+ * The profile's fields, with what the run asks in their place. Of GPUs those of the run alone count.
+ * `gres=none` asks for CPUs alone.
+ */
 export function slurmFieldsOf({ slurm = {} }: Profile, wish: SlurmWish = {}): SlurmFields {
   const { gpusPerNode, ...others } = slurm;
+  if (wish.gres === 'none') return { ...others, ...wish, gres: undefined };
   const named = wish.gres !== undefined && gpusPerNodeOf({ gres: wish.gres }) > 0;
   return { ...others, ...(gpusPerNode === undefined || named ? {} : { gpusPerNode }), ...wish };
 }

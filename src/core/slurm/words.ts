@@ -44,6 +44,22 @@ const waiting: Readonly<Record<string, string>> = {
   RequeuedHold: 'it was requeued, and is held',
 };
 
+/** Reasons that do not pass while the job, the partition and the account stay as they are. */
+const neverPass = new Set([
+  'AccountNotAllowed',
+  'AssociationTimeLimit',
+  'BadConstraints',
+  'DependencyNeverSatisfied',
+  'InvalidAccount',
+  'InvalidQOS',
+  'PartitionConfig',
+  'PartitionNodeLimit',
+  'PartitionTimeLimit',
+  'QOSNotAllowed',
+  'QOSTimeLimit',
+]);
+const whatToDo = 'it will not start so. Stop it, and ask for something else';
+
 /** Of limits there are many: who has one, and of what. */
 const owners: readonly (readonly [RegExp, string])[] = [
   [/^QOS/, 'the QOS'],
@@ -58,12 +74,21 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/Jobs?|Submit/, 'jobs'],
 ];
 
+/** Limits of a single job, which no end of another job lifts: QOSMaxCpuPerJobLimit, AssocMaxNodePerJobLimit. */
+const isOfOneJob = (word: string): boolean => /^(?:QOS|Assoc)(?:Max\w*PerJob|Min)/.test(word);
+
 /**
- * Why a job waits. A reason that this version does not know is given as it is, so nothing is lost.
+ * Why a job waits, and what to do where it would wait for ever. A reason that this version does not
+ * know is given as it is, so nothing is lost.
  */
 export function waitingWords(reason: string): string {
   const [word = ''] = /^\w+/.exec(reason) ?? [];
   if (word === '') return waiting['None'] ?? '';
+  const words = reasonWords(word, reason);
+  return neverPass.has(word) || isOfOneJob(word) ? `${words}: ${whatToDo}` : words;
+}
+
+function reasonWords(word: string, reason: string): string {
   const known = waiting[word];
   const more = /^\w+,\s*(.+)$/.exec(reason)?.[1];
   if (known !== undefined) return more === undefined ? known : `${known} (${more})`;

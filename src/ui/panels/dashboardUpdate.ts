@@ -102,8 +102,12 @@ export class DashboardSender {
   }
 
   private hostSlices(model: RunModel): Slice<HostColumns>[] {
-    const ours = new Set(model.details?.state?.ranks.map(({ pid }) => pid) ?? []);
+    const { dir = '', state = null } = model.details ?? {};
+    const ranks = new Set(state?.ranks.map(({ pid }) => pid));
+    // Of a run that is over these are figures of the past: nobody is beside it any more.
     const over = isOver(model.status);
+    const isOurs = (pid: number, run: string | null): boolean =>
+      over || ranks.has(pid) || (run !== null && run === basename(dir));
     const slices: Slice<HostColumns>[] = [];
     for (const [host, table] of model.hosts) {
       const slice = table.slice(this.hosts.get(host));
@@ -111,7 +115,7 @@ export class DashboardSender {
       if (!slice) continue;
       const gpus = slice.rows.gpus.map((gpu) => ({
         ...gpu,
-        processes: gpu.processes.map((process) => ({ ...process, ours: !over && ours.has(process.pid) })),
+        processes: gpu.processes.map(({ pid, memory, run }) => ({ pid, memory, ours: isOurs(pid, run) })),
       }));
       slices.push({ from: slice.from, rows: { ...slice.rows, gpus } });
     }

@@ -207,7 +207,10 @@ export class TaskTerminal implements vscode.Pseudoterminal {
 
   private failed(error: unknown): number {
     if (isCancelled(error)) {
-      this.line('given up before the run started', 'warning');
+      const { run } = this;
+      const goesOn =
+        run && `${run.profile} was disconnected: run ${run.id} goes on, and is not followed here`;
+      this.line(goesOn ?? 'given up before the run started', 'warning');
       return exitCodes.stopped;
     }
     if (error !== this.told) {

@@ -2,6 +2,7 @@
 // visible.
 import * as vscode from 'vscode';
 import { contextValues, viewIds, type ProfileArgument } from '../../contributions.js';
+import { basename } from '../../core/base/nodePath.js';
 import type { ClusterSession } from '../../core/follow/clusterSession.js';
 import { DisposableStore } from '../../core/base/lifecycle.js';
 import type { HostSample, WaitingStart } from '../../core/contracts/metricsSchema.js';
@@ -106,7 +107,7 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
       return treeItem(`${node.profile}/${node.host}/waiting ${node.start.ticket}`, text);
     }
     const cluster = session.profile.kind !== 'local';
-    const text = describeGpu(node.gpu, (pid) => this.runOf(pid, cluster ? node.host : undefined));
+    const text = describeGpu(node.gpu, (process) => this.runOf(process, cluster ? node.host : undefined));
     const shown = freshSample(figures) ? text : { ...text, description: ageText(figures) };
     return treeItem(`${node.profile}/${node.host}/gpu-${node.gpu.index}`, shown);
   }
@@ -230,14 +231,19 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     return this.figures.get(profile)?.hosts ?? [];
   }
 
-  /** The run that a process belongs to. */
-  private runOf(pid: number, host: string | undefined): string | undefined {
+  /** The run that a process belongs to: by the run's folder in its environment, else as a rank. */
+  private runOf(
+    { pid, run: folder }: { pid: number; run?: string | null | undefined },
+    host: string | undefined,
+  ): string | undefined {
     const isIt = (rank: { pid: number; host: string }): boolean =>
       rank.pid === pid && (host === undefined || rank.host === host);
-    const found = this.backend?.monitor.all.find(
-      ({ run }) => !isOver(run.status) && run.entry.state?.ranks.some(isIt),
+    const found = this.backend?.monitor.all.find(({ run: { entry, status } }) =>
+      typeof folder === 'string'
+        ? basename(entry.dir) === folder
+        : !isOver(status) && entry.state?.ranks.some(isIt),
     );
-    return found && runName(found.run.entry);
+    return found ? runName(found.run.entry) : (folder ?? undefined);
   }
 }
 

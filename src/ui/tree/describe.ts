@@ -238,19 +238,21 @@ export function withoutRanks(text: ItemText, host: Host | undefined): ItemText {
   return { ...text, description: `${text.description} · no ranks`, tooltip };
 }
 
+type GpuProcess = HostSample['gpus'][number]['processes'][number];
+
 /**
  * `H100 80GB HBM3  GPU 0`, `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or
  * how many processes hold it.
  */
 export function describeGpu(
   gpu: HostSample['gpus'][number],
-  runOf: (pid: number) => string | undefined,
+  runOf: (process: GpuProcess) => string | undefined,
 ): ItemText {
   const parts = [`${gigabytes(gpu.memory_used)}/${gigabytes(gpu.memory_total)} GB`];
   if (gpu.utilization !== null) parts.push(`${gpu.utilization.toFixed(0)}%`);
   if (gpu.temperature !== null) parts.push(`${gpu.temperature.toFixed(0)}°C`);
-  const ours = [...new Set(gpu.processes.flatMap(({ pid }) => runOf(pid) ?? []))];
-  const others = gpu.processes.filter(({ pid }) => runOf(pid) === undefined);
+  const ours = [...new Set(gpu.processes.flatMap((process) => runOf(process) ?? []))];
+  const others = gpu.processes.filter((process) => runOf(process) === undefined);
   if (ours.length > 0) parts.push(`ours: ${ours.join(', ')}`);
   if (others.length > 0) {
     const names = others.map(({ pid, user }) => (user ? `${user} (pid ${pid})` : `pid ${pid}`));

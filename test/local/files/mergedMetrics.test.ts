@@ -1,16 +1,18 @@
 // The comparison reads metrics through the agent, which merges neighbouring steps of long runs. What
 // it reads of random histories is what a reader of the whole file reads.
 import fc from 'fast-check';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { AgentNode } from '../../../src/core/agent/agentNode.js';
 import { openLocalAgent } from '../../../src/core/agent/localAgent.js';
+import { stepOf } from '../../../src/core/checkpoints/choose.js';
 import { nodePath } from '../../../src/core/base/nodePath.js';
 import { check } from '../../../src/core/base/validation.js';
 import { metricSchema } from '../../../src/core/contracts/metricsSchema.js';
 import { RunMetrics } from '../../../src/core/model/runMetrics.js';
 import { StepTable } from '../../../src/core/model/series/stepTable.js';
+import { OverviewReader } from '../../../src/core/follow/overview.js';
 import { CompareReader } from '../../../src/core/follow/compareReader.js';
 import { stateOf } from '../../unit/support/fakeRun.js';
 import { acts, History } from '../../unit/support/histories.js';
@@ -105,6 +107,86 @@ it('a long run has the same sums and bounds in few rows', { timeout: 60_000 }, a
   expect(Math.min(...(rows?.imagesPerSecMin ?? []))).toBe(100);
   expect(Math.max(...(rows?.imagesPerSecMax ?? []))).toBe(110);
 });
+
+it.each(['running', 'finished'] as const)(
+  'the line of a list of a long run that is %s has all of it',
+  { timeout: 60_000 },
+  async (phase) => {
+    const dir = nodePath(join(folder.path, phase));
+    const steps = 12_000;
+    const at = (step: number): { time: number; generation: 1; step: number } => ({
+      ...{ time: 1.79e9 + step, generation: 1, step },
+    });
+    const figures = {
+      images_per_sec: 2560,
+      step_ms: 900,
+      comm_ms: 9.5,
+      input_wait_ms: 0.5,
+      lr: 0.1,
+      world: 2,
+    };
+    const host = { kind: 'host', device: 'NVIDIA H200', memory_used: 8e9, memory_peak: 9e9, bad_images: 0 };
+    const lines = Array.from({ length: steps }, (_, index) => [
+      { kind: 'step', ...at(index + 1), epoch: index / 500, loss: 1.5, top1: 0.5, ...figures },
+      ...[0, 1].map((rank) => ({ ...host, ...at(index + 1), rank, host: `gpu${String(rank)}` })),
+    ]).flat();
+    const evaluations = [
+      [2000, 0.7],
+      [6000, 0.91],
+      [11_000, 0.8],
+      [12_000, 0.79],
+    ] as const;
+    for (const [step, top1] of evaluations) {
+      const place = lines.findIndex((line) => line.kind === 'host' && line.step === step);
+      lines.splice(place, 0, { ...evalLine(step, top1), ...at(step) } as never);
+    }
+    const start = {
+      ...{
+        kind: 'start',
+        time: 1.79e9,
+        generation: 1,
+        model: 'm',
+        parameters: 1,
+        classes: 2,
+        class_names: [],
+      },
+      ...{ train_images: 40_960, world: 2, batch_size: 64, global_batch: 2560, steps_per_epoch: 500 },
+      ...{ total_steps: 20_000, resumed_from: null, precision: 'fp32', device: 'cuda' },
+    };
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'run.json'), '{}');
+    const text = (list: readonly object[]): string =>
+      list.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const file = join(dir, 'metrics.jsonl');
+    writeFileSync(file, text([start, ...lines]));
+    expect(statSync(file).size).toBeGreaterThan(4e6);
+    const client = await node.client();
+    const entry = { ...(await client.request('run.get', { dir })), interrupted: false };
+    const listed = { ...entry, state: stateOf(phase, 1.79e9 + steps) as never };
+    const reader = new OverviewReader();
+    const first = await reader.read(client, listed);
+    expect(first).toMatchObject({
+      step: steps,
+      totalSteps: 20_000,
+      best: { step: 6000, top1: 0.91 },
+      top1: 0.79,
+    });
+    expect(first.medianRate).toBe(2560);
+    expect(first.health.kind).toBe(phase === 'running' ? 'healthy' : 'over');
+    expect(first.top1At(2000)).toBe(0.7);
+    expect(await stepOf(client, listed, 'best')).toBe(6000);
+    if (phase === 'finished') return;
+    appendFileSync(
+      file,
+      text([
+        { ...lines[0], ...at(steps + 1) },
+        { ...evalLine(steps + 1, 0.95), ...at(steps + 1) },
+      ]),
+    );
+    const later = await reader.read(client, listed);
+    expect(later).toMatchObject({ step: steps + 1, best: { step: steps + 1, top1: 0.95 } });
+  },
+);
 
 it('a run of which an answer would be too long is read whole', { timeout: 60_000 }, async () => {
   const dir = nodePath(join(folder.path, 'wordy'));

@@ -1,5 +1,5 @@
 // Checkpoints that are judged and used at another image size than they trained on
-// (--eval-image-size), by everything that judges them.
+// (--eval-image-size), or after another resize (--eval-resize), by everything that judges them.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -99,6 +99,22 @@ it('is the size of ranks, of eval and of predict, and training does not notice i
   expect(await logits('larger', 12)).toBe(await logits(older, 12));
   expect(await logits('larger', 12)).not.toBe(await logits('same', 12));
   expect(await logits(asOlder('same', 12, 24), 12)).toBe(await logits('same', 12));
+});
+
+it('is cropped after another resize, by ranks, by eval and by predict', async () => {
+  const resized = ['--eval-on', 'ranks', '--eval-resize', '24'];
+  expectExit(await runRanks(2, training('resized', ...resized)), 0);
+  expectExit(await runRanks(2, training('usual', '--eval-on', 'ranks')), 0);
+  expect(fingerprint(run('resized'), 12)).toBe(fingerprint(run('usual'), 12));
+  const byRanks = Number(evaluations('resized')[1]?.['loss']);
+  expect(byRanks / Number((await once('resized', 12))?.['loss'])).toBeCloseTo(1, 6);
+  expect(byRanks).not.toBeCloseTo(Number(evaluations('usual')[1]?.['loss']), 6);
+  expect(await logits('resized', 12)).not.toBe(await logits('usual', 12));
+  const longer = await runTrainer(training('resized', '--steps', '18', '--accumulate', '2'));
+  expect(longer.stderr).toContain('eval_resize: 24, now 27, so accuracies before are no measure');
+  const outcome = await runTrainer(training('none', '--eval-resize', '23'));
+  expectExit(outcome, 2);
+  expect(outcome.stderr).toContain('--eval-resize 23 is less than the 24 pixels that are cropped of it');
 });
 
 it('may be another one at a resume, which the evaluator beside the training notices', async () => {

@@ -1,5 +1,6 @@
 // A run folder in memory behind the fake agent: files that grow, and a state.
 import { FakeAgent, type Request } from './fakeAgent.js';
+import type { QueueStand } from '../../../src/core/contracts/agentApi.js';
 import type { Checkpoint } from '../../../src/core/contracts/checkpointSchema.js';
 import type { Phase } from '../../../src/core/contracts/runSchema.js';
 
@@ -26,7 +27,6 @@ export const stateOf = (phase: Phase, updated = 1): object => ({
   updated,
 });
 
-/** As an agent answers that has no line to merge. */
 const linesOf = (bytes: Buffer | undefined): unknown[] =>
   (bytes?.toString() ?? '').split('\n').flatMap((line): unknown[] => {
     try {
@@ -40,6 +40,8 @@ export class FakeRun {
   readonly dir = '/w/runs/r';
   state: object | null = stateOf('running');
   interrupted = false;
+  /** How its job stands in the queue of Slurm. */
+  queue: QueueStand | undefined;
   gone = false;
   /** What the agent finds in the folder, as `checkpoint.list` tells it. */
   checkpoints: readonly Checkpoint[] = [];
@@ -123,6 +125,7 @@ export class FakeRun {
             run: null,
             state: this.state,
             interrupted: this.interrupted,
+            ...(this.queue ? { queue: this.queue } : {}),
             files,
             stamps,
           },
@@ -142,7 +145,7 @@ export class FakeRun {
         return { result: { data: part.toString('base64'), offset, size: bytes.length, inode: 1 } };
       }
       case 'metrics.read':
-        return { result: { size: 0, lines: linesOf(this.files.get(`${this.dir}/metrics.jsonl`)) } };
+        return { result: this.unmerged(Number(params['end'] ?? Infinity)) };
       case 'checkpoint.list':
         return { result: { checkpoints: this.checkpoints } };
       case 'disk.free':
@@ -150,5 +153,12 @@ export class FakeRun {
       default:
         return { result: {} };
     }
+  }
+
+  /** As an agent answers that has no line to merge. */
+  private unmerged(end: number): { size: number; lines: unknown[] } {
+    const bytes = (this.files.get(`${this.dir}/metrics.jsonl`) ?? Buffer.alloc(0)).subarray(0, end);
+    const size = bytes.lastIndexOf('\n') + 1;
+    return { size, lines: linesOf(bytes.subarray(0, size)) };
   }
 }

@@ -46,6 +46,23 @@ Json merge(const std::vector<Json>& lines, int64_t rows, bool only_curves = fals
   return answer["lines"];
 }
 
+TEST(MergedMetrics, EndAtTheLastWholeLineBeforeTheGivenByte) {
+  TemporaryFolder folder;
+  const std::string one = step_line(1).dump() + "\n", two = step_line(2).dump() + "\n";
+  write_file(folder.file("metrics.jsonl"), one + two + "{\"kind\":\"st");
+  const auto read = [&](int64_t end) {
+    MetricsMerger merger(folder.file("metrics.jsonl"), 100, false, end);
+    while (!merger.advance()) {
+    }
+    const Json answer = merger.take();
+    return std::pair(answer["size"].get<size_t>(), answer["lines"].size());
+  };
+  EXPECT_EQ(read(INT64_MAX), std::pair((one + two).size(), size_t{2}));
+  EXPECT_EQ(read(static_cast<int64_t>(one.size())), std::pair(one.size(), size_t{1}));
+  EXPECT_EQ(read(static_cast<int64_t>((one + two).size()) - 1), std::pair(one.size(), size_t{1}));
+  EXPECT_EQ(read(3), std::pair(size_t{0}, size_t{0}));
+}
+
 TEST(StepLines, HaveTheNumbersThatNlohmannReads) {
   std::mt19937_64 random(20261125);
   StepLineReader one;  // reads a line by what it knows of the line before

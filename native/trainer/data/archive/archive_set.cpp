@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "trainer/data/archive/cifar_set.h"
 #include "trainer/data/archive/layout.h"
 #include "trainer/data/archive/listing.h"
 #include "trainer/data/images/image.h"
@@ -85,6 +87,7 @@ bool names_image(const std::string& wanted, std::string_view file) {
 
 ImageSets open_archive(const std::string& path, const ArchiveProgress& progress) {
   const std::shared_ptr<const ArchiveBytes> bytes = open_archive_bytes(path, progress);
+  if (std::optional<ImageSets> cifar = open_cifar(*bytes, path)) return std::move(*cifar);
   std::vector<ListedImage> images = list_images(*bytes, path, progress);
   const ArchiveRoots roots = find_roots(images, path);
   ImageSets sets;

@@ -17,8 +17,9 @@ struct ImageSets {
 };
 
 /// Class folders in `path`, a tar, compressed with gzip or not, whose images are read where they
-/// lie. Classes and images are in the order that open_folder gives them. Throws Error(Exit::data)
-/// as open_archive_bytes, list_images and find_roots do.
+/// lie. Classes and images are in the order that open_folder gives them. CIFAR's archives are read
+/// as open_cifar says. Throws Error(Exit::data) as open_archive_bytes, open_cifar, list_images and
+/// find_roots do.
 ImageSets open_archive(const std::string& path, const ArchiveProgress& progress);
 
 /// All images of an archive, whatever their folders, in the order of their names, with their labels

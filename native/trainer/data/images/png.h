@@ -1,6 +1,6 @@
-// PNG to RGB, by libpng.
+// PNG to RGB and back, by libpng.
 #pragma once
-#include <memory>
+#include <string>
 #include <string_view>
 
 #include "trainer/data/images/image.h"
@@ -14,5 +14,8 @@ bool is_png(std::string_view file);
 /// BadImage for anything else than a whole, sound PNG: truncated, corrupt, of another format, or
 /// larger than kMostPixels.
 void decode_png(std::string_view file, Image& image);
+
+/// Encodes a whole image as an 8-bit RGB PNG, by libpng's own choice of filters and compression.
+std::string encode_png(const Image& image);
 
 }  // namespace trainyard

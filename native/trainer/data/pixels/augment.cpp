@@ -10,8 +10,9 @@ namespace {
 
 constexpr int kSmall = 64;  // up to here the recipe is CIFAR's, above ImageNet's
 
-int resized_side(Augment augment, int image_size) {
-  return augment != Augment::none ? image_size + image_size / 8 : (image_size * 256 + 112) / 224;
+int resized_side(Augment augment, ViewSize size) {
+  if (augment != Augment::none) return size.side + size.side / 8;
+  return size.resize > 0 ? size.resize : evaluation_resize(size.side);
 }
 
 /// The whole image, its shorter side resized to `side`, with a window of image_size still to be
@@ -67,6 +68,8 @@ Augment augment_of(std::string_view name) {
   throw Error(Exit::usage, "--augment " + std::string(name) + " is not known. Use standard, trivial or none");
 }
 
+int evaluation_resize(int image_size) { return (image_size * 256 + 112) / 224; }
+
 int shorter_side_needed(Augment augment, int image_size) {
   // A random part can be little more than a quarter of a side; twice the size keeps most parts
   // sharp.
@@ -74,7 +77,8 @@ int shorter_side_needed(Augment augment, int image_size) {
   return resized_side(augment, image_size);
 }
 
-View plan_view(Augment augment, int image_size, int width, int height, Random& random) {
+View plan_view(Augment augment, ViewSize size, int width, int height, Random& random) {
+  const int image_size = size.side;
   View view;
   if (augment != Augment::none && image_size > kSmall) {
     view.from = random_part(width, height, random);
@@ -82,7 +86,7 @@ View plan_view(Augment augment, int image_size, int width, int height, Random& r
     view.height = image_size;
     view.window = {0, 0, image_size, image_size};
   } else {
-    view = resize_shorter(resized_side(augment, image_size), image_size, width, height);
+    view = resize_shorter(resized_side(augment, size), image_size, width, height);
     const int free_x = view.width - image_size;
     const int free_y = view.height - image_size;
     view.window.x = augment != Augment::none ? below(random, free_x + 1) : centred(free_x);

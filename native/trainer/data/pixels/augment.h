@@ -14,17 +14,28 @@ int below(Random& random, int count);
 /// Of its name. Throws Error(Exit::usage) for another one.
 Augment augment_of(std::string_view name);
 
+/// What becomes of an image. An int is the side alone.
+struct ViewSize {
+  ViewSize(int of_side, int resized = 0) : side(of_side), resize(resized) {}  // NOLINT(google-explicit-constructor)
+  int side;                                                                   ///< pixels a side of the view
+  int resize;  ///< with Augment::none, the shorter side that the image is resized to; 0: evaluation_resize
+};
+
+/// torchvision's presets resize to 256 for a view of 224 and to 342 for one of 299: the ratio of
+/// 256 to 224, rounded.
+int evaluation_resize(int image_size);
+
 /// The shorter side an image needs to be decoded at so that no view of it is blurred without need.
 int shorter_side_needed(Augment augment, int image_size);
 
-/// The view of a width x height image that becomes [image_size, image_size, 3].
-/// none: the shorter side resized to image_size * 256/224, the centre cropped, with the sides and
-/// places of torchvision's Resize and CenterCrop (256 for 224, 342 for 299, as in its presets).
-/// standard, up to 64 pixels: the shorter side resized to image_size * 9/8, a random crop, mirrored
+/// The view of a width x height image that becomes [size.side, size.side, 3].
+/// none: the shorter side resized to size.resize, the centre cropped, with the sides and places of
+/// torchvision's Resize and CenterCrop.
+/// standard, up to 64 pixels: the shorter side resized to size.side * 9/8, a random crop, mirrored
 /// half of the time (He et al. 2015, section 4.2, whose 4 pixels of padding become 4 pixels of
 /// picture). standard, above: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the
 /// time (Szegedy et al. 2015, section 6). trivial: as standard; what it does to the pixels comes
 /// after (trivial_augment.h).
-View plan_view(Augment augment, int image_size, int width, int height, Random& random);
+View plan_view(Augment augment, ViewSize size, int width, int height, Random& random);
 
 }  // namespace trainyard

@@ -128,7 +128,7 @@ void check_flags(const PrepOptions& options, const ImageSets& sets) {
   }
   if (options.validation.value_or(0) > 0 && (apart || sets.validation)) {
     refuse(apart ? "--validation splits what --validation-from gives apart"
-                 : options.from + " has train and validation folders already",
+                 : options.from + " has a training and a validation half already",
            apart ? "Leave one of them out" : "Leave --validation out, or name the training images alone with --from");
   }
 }

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/pixels/augment.h"
 #include "trainer/train/process/shard_progress.h"
 #include "trainer/train/weights/snapshot.h"
 
@@ -80,6 +81,7 @@ EvalSums judge(Network& network, const Dataset& dataset, const EvalPass& pass) {
   EvalSums sums;
   LoaderOptions options;
   options.image_size = pass.image_size;
+  options.resize = pass.resize;
   options.batch = pass.batch_size;
   options.rank = pass.rank;
   options.world = pass.world;
@@ -117,17 +119,20 @@ EvalSums judge(Network& network, const Dataset& dataset, const EvalPass& pass) {
   return sums;
 }
 
-EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size, const LogitsSink& sink) {
-  return judge(network, dataset, {.image_size = image_size, .batch_size = batch_size, .sink = sink}).scores();
+EvalScores evaluate(Network& network, const Dataset& dataset, const CheckpointModel& model, int batch_size,
+                    const LogitsSink& sink) {
+  const EvalPass pass{.image_size = model.image_size, .resize = model.resize, .batch_size = batch_size, .sink = sink};
+  return judge(network, dataset, pass).scores();
 }
 
 CheckpointModel read_checkpoint_model(const std::string& checkpoint) {
   const nlohmann::json state = read_checkpoint_state(checkpoint);
-  // Checkpoints of before --eval-image-size have one size.
-  const int image_size = state.at("image_size").get<int>();
+  // Checkpoints of before --eval-image-size have one size, and none has --eval-resize.
+  const int image_size = state.value("eval_image_size", state.at("image_size").get<int>());
   return {state.at("model").get<std::string>(),
           state.at("classes").get<int>(),
-          state.value("eval_image_size", image_size),
+          image_size,
+          state.value("eval_resize", evaluation_resize(image_size)),
           state.at("step").get<int64_t>(),
           state.at("class_names").get<std::vector<std::string>>(),
           state.value("label_offset", int64_t{0})};

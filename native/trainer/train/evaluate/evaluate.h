@@ -38,6 +38,7 @@ using LogitsSink = std::function<void(const Batch& batch, std::span<const float>
 /// How a data set is judged, and which part of it by this process.
 struct EvalPass {
   int image_size = 0;
+  int resize = 0;  ///< pixels of an image's shorter side before the crop
   int batch_size = 0;
   int rank = 0;
   int world = 1;    ///< processes that share the images among them
@@ -52,20 +53,21 @@ struct EvalPass {
 /// them in one process it throws Error(Exit::data).
 EvalSums judge(Network& network, const Dataset& dataset, const EvalPass& pass);
 
-/// All images, judged by this process.
-EvalScores evaluate(Network& network, const Dataset& dataset, int image_size, int batch_size,
-                    const LogitsSink& sink = {});
-
 /// What state.json of a checkpoint says of its model.
 struct CheckpointModel {
   std::string model;
   int classes = 0;
   int image_size = 0;  ///< that it is judged and used with; training may have had another one
+  int resize = 0;      ///< of an image's shorter side, before the centre is cropped
   int64_t step = 0;
   std::vector<std::string> class_names;
   int64_t label_offset = 0;  ///< of the shards it was trained on
 };
 CheckpointModel read_checkpoint_model(const std::string& checkpoint);
+
+/// All images, judged by this process as the checkpoint's model is.
+EvalScores evaluate(Network& network, const Dataset& dataset, const CheckpointModel& model, int batch_size,
+                    const LogitsSink& sink = {});
 
 /// The data that a checkpoint is evaluated on. says: lines for people go to stderr. Throws as
 /// open_dataset.

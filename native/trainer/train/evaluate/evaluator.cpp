@@ -102,7 +102,7 @@ class Evaluator {
       judged += batch.count;
       if (heartbeat_) heartbeat_->beat(judged, "evaluating");
     };
-    const EvalScores scores = evaluate(*network_, *dataset_, model.image_size, options_.batch_size, beat);
+    const EvalScores scores = evaluate(*network_, *dataset_, model, options_.batch_size, beat);
     if (!log_) log_ = std::make_unique<MetricsLog>(options_.run_dir, "eval");
     const std::string name = std::filesystem::path(path).filename().string();
     log_evaluation(*log_, {.step = model.step,

@@ -119,7 +119,7 @@ int64_t predict(const PredictOptions& options) {
     }
   };
   try {
-    evaluate(*network, *dataset, model.image_size, options.batch_size, write_rows);
+    evaluate(*network, *dataset, model, options.batch_size, write_rows);
   } catch (const NoneReadable&) {
     if (!as_json) throw;  // who reads JSON lines takes an image without a line for an unreadable one
   }

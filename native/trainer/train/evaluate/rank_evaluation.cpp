@@ -98,12 +98,14 @@ std::unique_ptr<Network> make_own_network(const TrainOptions& options, const Tra
 RankEvaluation::RankEvaluation(const TrainOptions& options, const TrainPlan& plan, int decoders, Communicator& workers)
     : data_(options.eval_data),
       image_size_(plan.eval_image_size),
+      resize_(plan.eval_resize),
       batch_size_(plan.batch),
       decoders_(decoders),
       workers_(workers) {
   const CheckpointModel model{.model = options.model,
                               .classes = plan.classes,
                               .image_size = plan.eval_image_size,
+                              .resize = plan.eval_resize,
                               .step = 0,
                               .class_names = plan.class_names,
                               .label_offset = options.label_offset.value_or(0)};
@@ -115,6 +117,7 @@ RankEvaluation::RankEvaluation(const TrainOptions& options, const TrainPlan& pla
 
 EvalSums RankEvaluation::judge_own(const RankPass& pass, Network& network, bool& failed) const {
   EvalPass own{.image_size = image_size_,
+               .resize = resize_,
                .batch_size = batch_size_,
                .rank = workers_.rank(),
                .world = workers_.world(),

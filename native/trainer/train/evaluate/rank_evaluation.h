@@ -55,6 +55,7 @@ class RankEvaluation {
 
   std::string data_;
   int image_size_;
+  int resize_;
   int batch_size_;
   int decoders_;
   Communicator& workers_;

@@ -37,6 +37,14 @@ int eval_image_size_for(const TrainOptions& options, int image_size) {
   return asked;
 }
 
+int eval_resize_for(const TrainOptions& options, int eval_image_size) {
+  if (options.eval_resize == 0) return evaluation_resize(eval_image_size);
+  if (options.eval_resize >= eval_image_size) return options.eval_resize;
+  throw Error(Exit::usage, "--eval-resize " + std::to_string(options.eval_resize) + " is less than the " +
+                               std::to_string(eval_image_size) + " pixels that are cropped of it. Use " +
+                               std::to_string(eval_image_size) + " or more");
+}
+
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive) {
   DatasetOptions data;
   data.label_offset = options.label_offset;

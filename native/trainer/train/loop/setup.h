@@ -18,6 +18,10 @@ int image_size_for(const TrainOptions& options);
 /// `image_size`. Throws Error(Exit::usage) for a size that the model's weights do not suit.
 int eval_image_size_for(const TrainOptions& options, int image_size);
 
+/// What --eval-resize comes to for images of this size, in pixels. Throws Error(Exit::usage) where
+/// it is below that size.
+int eval_resize_for(const TrainOptions& options, int eval_image_size);
+
 /// says: lines for people go to stderr. alive: called while the data are listed and walked through.
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive);
 

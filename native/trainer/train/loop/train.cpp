@@ -78,6 +78,7 @@ class TrainRun {
   void open_data() {
     plan_.image_size = image_size_for(options_);
     plan_.eval_image_size = eval_image_size_for(options_, plan_.image_size);
+    plan_.eval_resize = eval_resize_for(options_, plan_.eval_image_size);
     share_batch(options_, workers_.world(), plan_);
     const auto alive = [this] { heartbeat_->beat(0, "starting"); };
     dataset_ = open_dataset(options_.data, plan_.image_size, dataset_options(options_, leader(), alive));

@@ -60,6 +60,7 @@ struct TrainOptions {
   double retry_seconds = 60;  ///< for how long an image is read again while its disk fails
   int image_size = 0;         ///< 0: the model's own
   int eval_image_size = 0;    ///< 0: as image_size
+  int eval_resize = 0;        ///< 0: 256/224 of eval_image_size
   bool sync_batch_norm = false;
   int threads = 0;         ///< 0: OMP_NUM_THREADS, else this host's cores shared by its ranks
   int loader_threads = 0;  ///< 0: see decoding_threads()

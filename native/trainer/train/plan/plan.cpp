@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/data/pixels/augment.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/gradient_sums.h"
 #include "trainer/train/plan/recipe.h"
@@ -227,6 +228,11 @@ void finish_plan(const TrainOptions& options, TrainPlan& plan) {
     plan.recipe_changes.push_back("eval_image_size: " + std::to_string(judged_before) + ", now " +
                                   std::to_string(plan.eval_image_size) + ", so accuracies before are no measure");
   }
+  const int resized_before = state.value("eval_resize", evaluation_resize(judged_before));
+  if (!options.eval_data.empty() && judged_before == plan.eval_image_size && resized_before != plan.eval_resize) {
+    plan.recipe_changes.push_back("eval_resize: " + std::to_string(resized_before) + ", now " +
+                                  std::to_string(plan.eval_resize) + ", so accuracies before are no measure");
+  }
 }
 
 std::optional<LossScalerState> loss_scaler_state(const nlohmann::json& state) {
@@ -262,6 +268,7 @@ nlohmann::json checkpoint_state(const TrainOptions& options, const TrainPlan& pl
           {"label_offset", options.label_offset.value_or(0)},
           {"image_size", plan.image_size},
           {"eval_image_size", plan.eval_image_size},
+          {"eval_resize", plan.eval_resize},
           {"dataset_images", plan.images},
           {"shuffle_buffer", options.shuffle_buffer},
           {"repeated_augmentation", options.repeated_augmentation},

@@ -20,6 +20,7 @@ struct TrainPlan {
   size_t images = 0;
   int image_size = 0;
   int eval_image_size = 0;  ///< of the images on which checkpoints are judged and used
+  int eval_resize = 0;      ///< pixels of their shorter side before the crop
   int world = 1;
   int planned_world = 1;  ///< replicas that batch size and learning rate are meant for
   int accumulate = 1;     ///< micro-batches of a replica's step

@@ -19,30 +19,27 @@ export const gpus: Verb = {
     const profile = await context.profile(args.words[0]);
     const { nodes } = context.machine;
     const local = nodes.length === 1 && profile.kind === 'local';
-    const hosts = await Promise.all(
-      nodes.map(async (of) => {
-        const { name, node } = of;
-        const { cores } = await node.hello();
-        const take = async (): Promise<HostSample> => {
-          const sample = await (await node.client()).request('host.sample');
-          return local ? sample : { ...sample, host: name };
-        };
-        return { take, of, cores };
-      }),
-    );
-    if (!args.has('watch')) {
-      const samples = await Promise.all(hosts.map(({ take }) => take()));
-      samples.forEach((sample, index) => {
-        const host = hosts[index];
-        if (host) show(context, sample, host);
-      });
-      return exitCodes.done;
-    }
+    const hosts = nodes.map((of): AskedHost => {
+      const host: AskedHost = {
+        of,
+        cores: 0,
+        take: async () => {
+          host.cores = (await of.node.hello()).cores;
+          const sample = await (await of.node.client()).request('host.sample');
+          return local ? sample : { ...sample, host: of.name };
+        },
+      };
+      return host;
+    });
+    if (!args.has('watch')) return once(context, hosts);
     const samplers = hosts.map((host) => {
       const sampler = new HostSampler(host.take);
+      let trouble = '';
       sampler.onSample((result) => {
+        const words = 'error' in result ? errorWords(result.error) : '';
         if ('sample' in result) show(context, result.sample, host);
-        else context.output.note(`trainyard: error: ${errorWords(result.error)}`);
+        else if (words !== trouble) tell(context, words);
+        trouble = words;
       });
       sampler.start();
       return sampler;
@@ -53,12 +50,36 @@ export const gpus: Verb = {
   },
 };
 
-interface Shown {
+interface AskedHost {
   of: NamedNode;
+  /** Known once the host has answered. */
   cores: number;
+  take: () => Promise<HostSample>;
 }
 
-function show(context: Context, sample: HostSample, { of, cores }: Shown): void {
+/**
+ * Every host once. One that does not answer is told on stderr, and the others are shown all the
+ * same. Throws the error of the first one where none answers.
+ */
+async function once(context: Context, hosts: readonly AskedHost[]): Promise<number> {
+  const answers = await Promise.allSettled(hosts.map(({ take }) => take()));
+  const errors = answers.flatMap((answer) =>
+    answer.status === 'rejected' ? [answer.reason as unknown] : [],
+  );
+  if (errors.length === hosts.length) throw errors[0];
+  answers.forEach((answer, index) => {
+    const host = hosts[index];
+    if (host && answer.status === 'fulfilled') show(context, answer.value, host);
+  });
+  for (const error of errors) tell(context, errorWords(error));
+  return errors.length === 0 ? exitCodes.done : exitCodes.connection;
+}
+
+function tell(context: Context, words: string): void {
+  context.output.note(`trainyard: error: ${words}`);
+}
+
+function show(context: Context, sample: HostSample, { of, cores }: AskedHost): void {
   const { cudaBuild } = of;
   if (context.json) {
     const cuda_build = cudaBuild ? { release: cudaBuild.release ?? null, why: cudaBuild.why } : null;

@@ -1,6 +1,6 @@
 // What is looked at on the nodes of a run before it is started.
 import type { NodePath } from '../../base/nodePath.js';
-import { bad, good, type CheckResult } from '../../base/checks.js';
+import { bad, good, warned, type CheckResult } from '../../base/checks.js';
 import { throwIfCancelled } from '../../base/errors.js';
 import { hasRanks } from '../../contracts/slots.js';
 import type { Profile } from '../../contracts/profileSchema.js';
@@ -40,7 +40,9 @@ export async function checkBeforeStart(
   return withChannels(taken, async (asked) => {
     const own = await Promise.all(asked.map((node) => checkPrograms(request, runtimes, node)));
     throwIfCancelled(signal);
-    return [...ofHead, ...own.flat(), ...(await comparedNodes(request.profile, asked))];
+    const others = await comparedNodes(request.profile, asked);
+    const names = taken.map(({ name }) => name);
+    return [...ofHead, ...own.flat(), ...others, ...mirrorLeftOut(request.profile, names)];
   });
 }
 
@@ -96,6 +98,14 @@ export async function checkPrograms(
   const found = await checkRemoteData(data, look, profile.name);
   if (kind === 'train') found.push(await tryTrainer(node, channel, runtimes.get(node)));
   return found.map((result) => ({ ...result, host: node.name }));
+}
+
+/** A mirror copies the folders of those runs alone that it has a part in. */
+export function mirrorLeftOut({ name, mirror }: Profile, taken: readonly string[]): CheckResult[] {
+  if (mirror === undefined || taken.includes(mirror)) return [];
+  const what = `${mirror} has no part in this run, so nobody keeps a copy of its folder`;
+  const hint = `Start it with ${mirror} where its checkpoints should outlive the head of ${name}`;
+  return [{ ...warned('mirror', what, hint), host: mirror }];
 }
 
 /** A node that does not say what it is made of may still run: that is a warning here. */

@@ -20,8 +20,8 @@ interface GpuColumns {
   temperature: Figure;
   /** Watts, at the newest time. */
   power: Figure;
-  /** Memory in bytes, at the newest time. */
-  processes: { pid: number; memory: Figure }[];
+  /** Memory in bytes, at the newest time. `run`: the name of the folder of the run that it is of. */
+  processes: { pid: number; memory: Figure; run: string | null }[];
   /** What is wrong with it, in words; empty where nothing is. */
   trouble: string;
 }
@@ -134,7 +134,7 @@ export class HostTable {
           utilization: rows.map(({ utilization }) => utilization[index] ?? null),
           temperature: gpu.temperature,
           power: gpu.power_watts,
-          processes: gpu.processes.map(({ pid, memory_used: memory }) => ({ pid, memory })),
+          processes: gpu.processes.map(({ pid, memory_used: memory, run = null }) => ({ pid, memory, run })),
           trouble: gpuTrouble(gpu).join(', '),
         })),
         missing: missingFigures(latest).join(', '),

@@ -78,19 +78,23 @@ async function offerWinner(ui: Ui, profile: Profile, result: BakeOffResult, fold
         : ([[newRunButton], ' Use these settings in one run.'] as const);
     const answer = await offerFolder(`${verdict}${use}`, folder, buttons);
     if (!run || answer === undefined) return;
-    if (answer === saveButton && !(await saved(ui, { ...profile, train }))) return;
+    if (answer === saveButton && train && !(await saved(ui, profile.name, train))) return;
     await newRun(ui, run);
   } catch (error) {
     void showError(ui, error);
   }
 }
 
-/** Saves what trainings have from now on. Resolves with whether a run is wanted at once. */
-async function saved(ui: Ui, profile: Profile): Promise<boolean> {
-  await (await ui.services.backend()).profiles().save(profile);
+/**
+ * Saves what trainings have from now on into the profile as it is now: it may have been edited
+ * meanwhile. Resolves with whether a run is wanted at once. UserError.
+ */
+async function saved(ui: Ui, name: string, train: NonNullable<Profile['train']>): Promise<boolean> {
+  const profiles = (await ui.services.backend()).profiles();
+  await profiles.save({ ...(await profiles.get(name)), train });
   await changed(ui);
-  const what = profile.train ? trainDefaultsText({ ...profile.train, why: undefined }) : '';
-  const text = `Saved: each training on ${profile.name} that does not say otherwise has ${what}.`;
+  const what = trainDefaultsText({ ...train, why: undefined });
+  const text = `Saved: each training on ${name} that does not say otherwise has ${what}.`;
   return (await vscode.window.showInformationMessage(text, newRunButton)) === newRunButton;
 }
 

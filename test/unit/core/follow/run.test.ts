@@ -6,6 +6,7 @@ import { OverviewReader } from '../../../../src/core/follow/overview.js';
 import { RunFollower, type FollowedLine } from '../../../../src/core/follow/run.js';
 import { summarize } from '../../../../src/core/model/runSummary.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
+import type { QueueStand } from '../../../../src/core/contracts/agentApi.js';
 import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
 import { StepTable } from '../../../../src/core/model/series/stepTable.js';
 import { evalLine, startLine, stepLine } from '../../support/lines.js';
@@ -44,10 +45,31 @@ function following(staleState?: number): Following {
   follower.onConnection((change) => changes.push(change));
   return { run, node, follower, metrics, changes };
 }
+const stand = (kind: 'waiting' | 'ended', text: string): QueueStand => ({
+  ...{ job: '7', kind, text, state: kind === 'waiting' ? 'PENDING' : 'CANCELLED' },
+  ...{ reason: null, place: null, start: null, secondsLeft: null },
+});
 const steps = (lines: readonly FollowedLine<Metric>[]): (number | undefined)[] =>
   lines.map(({ value }) => (value?.kind === 'step' ? value.step : undefined));
 
 describe('RunFollower', () => {
+  it('of a resumed run ends where its job left the queue, though its state is that of the start before', async () => {
+    const { run, node, follower } = following(5);
+    run.state = stateOf('stopped', 5);
+    run.queue = stand('waiting', 'it is next');
+    let over = false;
+    const end = follower.follow().finally(() => {
+      over = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    run.queue = undefined;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(over).toBe(false);
+    run.queue = stand('ended', "Slurm's job 7 is over: it was cancelled");
+    expect((await end).queue?.kind).toBe('ended');
+    node.dispose();
+  });
+
   it('delivers every line with its offset, to the very end of the run', async () => {
     const { run, node, follower, metrics } = following();
     run.append('metrics.jsonl', json(stepLine(1)));

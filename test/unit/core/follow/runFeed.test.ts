@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nullLogger } from '../../../../src/core/base/log.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
+import type { RunOverview } from '../../../../src/core/follow/overview.js';
 import { RunFeed } from '../../../../src/core/follow/runFeed.js';
 import { RunFeeds } from '../../../../src/core/follow/runFeeds.js';
 import { FakeRun, stateOf } from '../../support/fakeRun.js';
@@ -125,6 +126,55 @@ describe('RunFeed', () => {
     expect(feed.model.steps.slice().rows.step).toEqual([1, 2]);
     expect(feed.model.marks.all.filter(({ kind }) => kind === 'end')).toHaveLength(1);
   });
+
+  it('follows a run that waits in a queue with the state that its start before left', async () => {
+    const run = new FakeRun();
+    run.append('events.jsonl', finished);
+    run.state = stateOf('stopped');
+    const feed = feeding(run);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('stopped');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    run.queue = {
+      ...{ job: '7', kind: 'waiting', state: 'PENDING', text: 'it is next' },
+      ...{ reason: null, place: null, start: null, secondsLeft: null },
+    };
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('queued');
+    run.queue = undefined;
+    run.state = stateOf('running', 2);
+    await expect.poll(() => feed.model.status, { timeout: 4000 }).toBe('running');
+  });
+});
+
+it('RunFeeds follows again what a look finds under way, after a connection that somebody ended', async () => {
+  const run = new FakeRun();
+  const nodeOf = (): AgentNode => {
+    const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+    open.push(node);
+    return node;
+  };
+  let node = nodeOf();
+  const feeds = new RunFeeds(() => node.client());
+  open.push(feeds);
+  const { feed } = feeds.use('lab', nodePath(run.dir));
+  await expect.poll(() => feed.model.status).toBe('running');
+  (await node.client()).dispose();
+  node.dispose();
+  await expect.poll(() => feed.connection.state, { timeout: 4000 }).toBe('lost');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  node = nodeOf();
+  run.append('metrics.jsonl', json(startLine()) + json(stepLine(3)));
+  const found = { entry: { dir: nodePath(run.dir) }, status: 'running' } as RunOverview;
+  const look = (seen: number | undefined): void => {
+    feeds.lookAtAll({ profile: 'lab', runs: [found], problem: undefined, seen });
+  };
+  look(undefined); // the cluster is not connected
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(feed.connection.state).toBe('lost');
+  look(100);
+  await expect.poll(() => feed.model.metrics.lastStep?.step, { timeout: 4000 }).toBe(3);
+  expect(feed.connection.state).toBe('connected');
 });
 
 it('RunFeeds shares one feed among all who look at a run', () => {

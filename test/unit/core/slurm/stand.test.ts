@@ -158,7 +158,15 @@ describe('the words', () => {
     expect(waitingWords('ReqNodeNotAvail, UnavailableNodes:n[1-2]')).toBe(
       'nodes that it needs are down, drained or reserved (UnavailableNodes:n[1-2])',
     );
-    expect(waitingWords('PartitionTimeLimit')).toBe('it asks for more time than the partition allows');
+    expect(waitingWords('PartitionTimeLimit')).toBe(
+      'it asks for more time than the partition allows: it will not start so. Stop it, and ask for something else',
+    );
+    for (const word of ['QOSMaxCpuPerJobLimit', 'AssocMaxNodePerJobLimit', 'QOSMinGRES', 'BadConstraints']) {
+      expect(waitingWords(word), word).toContain('it will not start so');
+    }
+    for (const word of ['QOSMaxCpuPerUserLimit', 'AssocGrpNodeLimit', 'AssocMaxJobsLimit', 'Priority']) {
+      expect(waitingWords(word), word).not.toContain('it will not start so');
+    }
     expect(waitingWords('SomethingNew')).toBe('SomethingNew');
   });
 

@@ -70,6 +70,18 @@ describe('what one run asks of Slurm', () => {
     expect(fields({ gres: 'gpu:a100:2' })).not.toHaveProperty('gpusPerNode');
   });
 
+  it('may be CPUs alone of a profile with GPUs', () => {
+    const allocation = (profile: Profile): object =>
+      allocationOf({ profile, ranks: 3, nodes: undefined, gpus: undefined, slurm: { gres: 'none' } });
+    for (const slurm of [hpc.slurm, { ...hpc.slurm, gpusPerNode: undefined, gres: 'gpu:a100:4' }]) {
+      const { fields, ...size } = allocation({ ...hpc, slurm }) as { fields: object };
+      expect(size).toMatchObject({ nodes: 3, gpusPerNode: 0 });
+      expect(JSON.stringify(fields)).toBe(
+        JSON.stringify({ partition: 'gpu', qos: 'normal', time: '8:00:00', requeue: true }),
+      );
+    }
+  });
+
   it('is refused where there is no Slurm', () => {
     const ask = (profile: Profile): unknown =>
       requestOf({ profile, words: ['true'], cwd: '/', slurm: { qos: 'high' } }).slurm;

@@ -373,16 +373,26 @@ describe('the dashboard', () => {
     expect(headWith(undefined)).toEqual({ shown: null, deviceWhy: null });
   });
 
-  it('marks which processes on a GPU are of this run, while it runs', () => {
+  it('marks which processes on a GPU are of this run: its ranks, and what they started', () => {
     const model = new RunModel();
     const state = { ...stateOf('running'), ranks: [{ rank: 0, host: 'a', pid: 11, startTime: 1 }] };
     const details = { id: 'r', dir: nodePath('/w'), run: null, interrupted: false, files: {}, stamps: {} };
     model.details = { ...details, state: state as never };
-    model.addSample('a', sample('a', 1, 1));
-    const ours = (): boolean | undefined =>
-      new DashboardSender('local').next(feedOf(model), 1).hosts[0]?.rows.gpus[0]?.processes[0]?.ours;
-    expect(ours()).toBe(true);
+    const line = sample('a', 1, 1);
+    const processes = [
+      { pid: 11, memory_used: 1 },
+      { pid: 12, memory_used: 1, run: 'w' },
+      { pid: 13, memory_used: 1, run: 'other' },
+      { pid: 14, memory_used: 1, run: null },
+    ];
+    model.addSample('a', { ...line, gpus: line.gpus.map((gpu) => ({ ...gpu, processes })) });
+    const ours = (): (boolean | undefined)[] => {
+      const [gpu] = new DashboardSender('local').next(feedOf(model), 1).hosts[0]?.rows.gpus ?? [];
+      return gpu?.processes.map((process) => process.ours) ?? [];
+    };
+    expect(ours()).toEqual([true, true, false, false]);
+    // What the last sample of a run that is over has is nobody's beside it.
     model.details = { ...details, state: { ...state, phase: 'finished' } as never };
-    expect(ours()).toBe(false);
+    expect(ours()).toEqual([true, true, true, true]);
   });
 });

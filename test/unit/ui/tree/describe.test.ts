@@ -175,7 +175,7 @@ it('a host and a GPU', () => {
     { pid: 7, memory_used: 1 },
     { pid: 4121, memory_used: null },
   ];
-  const ours = (pid: number): string | undefined => (pid === 7 ? 'resnet50-0412' : undefined);
+  const ours = ({ pid }: { pid: number }): string | undefined => (pid === 7 ? 'resnet50-0412' : undefined);
   expect(describeGpu({ ...gpu, processes }, ours).description).toBe(
     '61.2/79.6 GB · 97% · ours: resnet50-0412 · someone: pid 4121',
   );
