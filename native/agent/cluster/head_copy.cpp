@@ -20,6 +20,7 @@ void HeadCopy::set_ranks(int generation, int first, int count) {
   generation_ = generation;
   first_ = first;
   count_ = count;
+  missed_.clear();
 }
 
 Json HeadCopy::offsets() const {
@@ -41,6 +42,7 @@ bool HeadCopy::is_ours(int64_t generation, int64_t rank) const {
 
 bool HeadCopy::take(const std::string& kind, const Json& message) {
   try {
+    write_missed();  // each second, as a node says so often that it is there
     if (kind == "started" || kind == "ended") {
       take_record(message, kind == "ended");
     } else if (kind == "beat") {
@@ -69,7 +71,19 @@ void HeadCopy::take_record(const Json& message, bool ended) {
   if (!record.is_object()) throw FieldError("a record is no object");
   const std::string path = ended ? folder_.exit_record(generation_, static_cast<int>(rank))
                                  : folder_.start_record(generation_, static_cast<int>(rank));
-  replace_file(path, to_line(record) + "\n");
+  const auto missed = missed_.insert_or_assign(path, to_line(record) + "\n").first;
+  replace_file(path, missed->second);
+  missed_.erase(missed);
+}
+
+void HeadCopy::write_missed() {
+  for (auto one = missed_.begin(); one != missed_.end(); one = missed_.erase(one)) {
+    try {
+      replace_file(one->first, one->second);
+    } catch (const Error&) {
+      return;  // the first failure was told
+    }
+  }
 }
 
 void HeadCopy::take_beat(const Json& message) {

@@ -29,6 +29,8 @@ class HeadCopy {
 
  private:
   void take_record(const Json& message, bool ended);
+  /// Records that the disk did not take. A node sends each of them once.
+  void write_missed();
   void take_beat(const Json& message);
   void take_log(const Json& message);
   void take_times(const Json& message);
@@ -38,6 +40,7 @@ class HeadCopy {
   SampleFile samples_;
   int generation_ = 0, first_ = 0, count_ = 0;
   bool known_ = false;
+  std::map<std::string, std::string> missed_;  ///< of this generation: path and line
   /// Of one rank. Sizes and offsets are those of the node's own log.
   struct Log {
     uint64_t copied = 0;

@@ -92,6 +92,14 @@ std::string own_address_of(const Descriptor& socket) {
   return ::inet_ntop(AF_INET, &own, text.data(), text.size());
 }
 
+std::string peer_address_of(const Descriptor& socket) {
+  sockaddr_in peer{};
+  socklen_t size = sizeof peer;
+  std::array<char, INET_ADDRSTRLEN> text{};
+  if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&peer), &size) != 0) return "";
+  return ::inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size());
+}
+
 int port_of(const Descriptor& socket) { return ntohs(bound_to(socket).sin_port); }
 
 Descriptor begin_to_connect(const std::string& address, int port) {

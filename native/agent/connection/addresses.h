@@ -24,6 +24,8 @@ Descriptor listen_on(const std::string& address, int first, int last);
 /// Dotted, of a socket that listens: where this machine itself reaches it.
 std::string own_address_of(const Descriptor& socket);
 int port_of(const Descriptor& socket);
+/// Dotted, of what a socket is connected to; empty where the connection is lost already.
+std::string peer_address_of(const Descriptor& socket);
 
 /// The other machine is there, and nobody listens at that port.
 class ConnectionRefused : public Error {

@@ -214,6 +214,8 @@ class Join {
         next_beat_ = now + 1;
         wire.send({{"kind", "beat"}, {"generation", ranks_.generation()}, {"ranks", Json::array()}});
       }
+      // The head would see them too, but a network file system may show a new name a minute late.
+      if (!is_head_) copy_.send_records(wire);
     } else {
       copy_.pump(wire);
     }
@@ -289,7 +291,7 @@ class Join {
     }
     if (monotonic_seconds() >= next_folder_look_) {
       next_folder_look_ = monotonic_seconds() + kActivitySeconds;
-      if (!file_exists(folder_.node(host_, "join.json"))) {
+      if (is_gone(folder_.node(host_, "join.json"))) {
         why_ = "the run's folder was deleted";
         return Step::leave;
       }

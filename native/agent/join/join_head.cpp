@@ -18,6 +18,10 @@ namespace {
 constexpr double kHandshakeSeconds = 10;
 constexpr double kLongestPatience = 5;  // between two tries
 constexpr int kTickMs = 50;
+/// For so long after a loss the head is looked for where it was. A resolver that is lost with the
+/// network may wait longer than ranks may live without their head, and nothing else is done
+/// meanwhile.
+constexpr double kSameAddressSeconds = 30;
 
 }  // namespace
 
@@ -27,7 +31,8 @@ HeadConnection::HeadConnection(const JoinSpec& spec, double silent)
 void HeadConnection::begin() {
   deadline_ = monotonic_seconds() + kHandshakeSeconds;
   try {
-    connecting_ = begin_to_connect(spec_.address, spec_.port);
+    const bool is_known = !at_.empty() && monotonic_seconds() - lost_since_ < kSameAddressSeconds;
+    connecting_ = begin_to_connect(is_known ? at_ : spec_.address, spec_.port);
     unknown_since_ = 0;
   } catch (const AddressUnknown& unknown) {
     if (unknown_since_ == 0) unknown_since_ = monotonic_seconds();
@@ -74,6 +79,7 @@ bool HeadConnection::step() {
              failed == ECONNREFUSED);
         return false;
       }
+      peer_ = peer_address_of(connecting_);
       wire_ = std::make_unique<Wire>(std::move(connecting_), Wire::Side::node, spec_.key, spec_.host);
     }
   }
@@ -91,6 +97,7 @@ bool HeadConnection::step() {
     drop("the head is silent");
   } else if (wire_->authenticated() && !was_authenticated_) {
     was_authenticated_ = true;
+    at_ = peer_;
     lost_since_ = 0;
     patience_ = 0.2;
     return true;

@@ -40,6 +40,8 @@ class HeadConnection {
 
   JoinSpec spec_;
   double silent_;
+  std::string peer_;  ///< the dotted address of this connection
+  std::string at_;    ///< of the last one that was authenticated
   Descriptor connecting_;
   std::unique_ptr<Wire> wire_;
   bool was_authenticated_ = false;

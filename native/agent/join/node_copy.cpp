@@ -57,10 +57,16 @@ void NodeCopy::begin(int generation, int first, int count) {
 void NodeCopy::set_offsets(const Json& copied, const Json& timed) {
   times_.clear();
   if (!copied.is_object()) {
+    is_new_here_ = true;
     offsets_ = size_at_start_;
     for (const auto& [rank, size] : size_at_start_) times_[rank].after = size;
   } else {
-    for (auto& [rank, offset] : offsets_) offset = 0;
+    // Of a rank that the head has nothing of yet, what an earlier life left is none of its bytes.
+    for (auto& [rank, offset] : offsets_) {
+      const auto before = size_at_start_.find(rank);
+      offset = is_new_here_ && before != size_at_start_.end() ? before->second : 0;
+      times_[rank].after = offset;
+    }
     for (const auto& [rank, offset] : copied.items()) offsets_[std::atoi(rank.c_str())] = offset.get<uint64_t>();
     for (const auto& [rank, size] : timed.items()) times_[std::atoi(rank.c_str())].after = size.get<uint64_t>();
   }

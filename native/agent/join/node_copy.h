@@ -24,11 +24,12 @@ class NodeCopy {
   /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as
   /// much as lets a later heartbeat through soon.
   void pump(Wire& wire);
+  /// Starts and ends alone.
+  void send_records(Wire& wire);
   /// Whether the head has been sent all there is.
   bool drained() const;
 
  private:
-  void send_records(Wire& wire);
   void send_beat(Wire& wire);
   void send_logs(Wire& wire);
   void send_times(Wire& wire);
@@ -44,6 +45,7 @@ class NodeCopy {
   };
   RunFolder folder_;
   int generation_ = 0;
+  bool is_new_here_ = false;               ///< the head had never heard of this node when this process began
   std::map<int, Sent> ranks_;              ///< of the generation
   std::map<int, uint64_t> size_at_start_;  ///< of logs that an earlier life of the run left
   std::map<int, uint64_t> offsets_;        ///< sent, by rank

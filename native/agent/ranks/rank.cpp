@@ -241,7 +241,7 @@ void write_exit_record(const RunFolder& folder, int generation, const ExitRecord
         const Descriptor fd(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
         if (fd && ::write(fd.get(), line.data(), line.size()) < 0) std::perror("agent: warning: log");
       }
-      const bool may_pass = folder_exists(folder.file("exits"));  // no room comes for a file whose folder is gone
+      const bool may_pass = !is_gone(folder.file("exits"));  // no room comes for a file whose folder is gone
       if (monotonic_seconds() >= deadline || !may_pass) throw;
     }
     sleep_ms(kLookMs);

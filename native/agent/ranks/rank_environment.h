@@ -9,6 +9,10 @@
 
 namespace trainyard {
 
+/// Of a trainer that a supervisor starts again by itself: it goes on from the run's newest valid
+/// checkpoint, whatever --resume said of the first start.
+inline constexpr const char* kRestartVariable = "TRAINYARD_RESTART";
+
 /// `given` is the profile's; where it says itself what CUDA sees, `gpus` (of this node) are left
 /// out.
 Environment rank_environment(const RunFolder& folder, int generation, int threads,

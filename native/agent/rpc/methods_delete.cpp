@@ -50,6 +50,7 @@ class DeleteJob : public Job {
     }
     if (!tensorboard_) tensorboard_.emplace(folder_);
     if (!tensorboard_->step()) return std::nullopt;
+    hold_.let_supervise();  // NFS keeps the folder of a file that is open; no launch gets in meanwhile
     return json_of(remove_run_content(folder_));
   }
 

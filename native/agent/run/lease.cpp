@@ -5,11 +5,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include "agent/messages/rpc_error.h"
 #include "agent/run/run_state.h"
@@ -109,11 +111,29 @@ std::string under_way(const RunFolder& folder, const std::optional<Json>& state)
   return text + ". Attach to it, or stop it first";
 }
 
+namespace {
+
+/// Whether the file is there and its disk gives its bytes, or is certainly not there. Says nothing of
+/// what is in it. errno says why not.
+bool can_read(const std::string& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return errno == ENOENT || errno == ENOTDIR;
+  char first = 0;
+  return ::read(fd.get(), &first, 1) >= 0;
+}
+
+}  // namespace
+
 FolderHold::FolderHold(const RunFolder& folder, Disk disk)
     : folder_(folder), disk_(disk), claim_(claim_of(folder)), begun_(monotonic_seconds()) {}
 
 bool FolderHold::step() {
   const auto state = read_json_object(folder_.state());
+  if (!state && !can_read(folder_.state())) {
+    if (monotonic_seconds() - begun_ <= kLeaseSeconds) return false;
+    throw RpcError(RpcCode::bad_state,
+                   folder_.state() + " cannot be read: " + std::strerror(errno) + ". Try again once its disk answers");
+  }
   const Supervision now = supervision(folder_, state, disk_);
   const auto refuse = [&] { throw RpcError(RpcCode::bad_state, under_way(folder_, state)); };
   if (now.kind == Supervision::Kind::here) refuse();

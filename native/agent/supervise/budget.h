@@ -18,8 +18,8 @@ class Budget {
   /// `json`: run.json, of which `spec` was read. Throws FieldError naming the field.
   Budget(const Json& json, const RunSpec& spec);
 
-  /// What the run has cost at `now`, when this start of it began at `started` (seconds since the
-  /// epoch). Its earlier starts count, each at its own price; one in another currency counts
+  /// What the run has cost at `now`, when this start of it began at `started` (seconds of a clock
+  /// that nobody sets). Its earlier starts count, each at its own price; one in another currency counts
   /// nothing.
   double cost(double started, double now) const;
 

@@ -96,8 +96,8 @@ int Supervisor::run() {
 GenerationResult Supervisor::run_generations() {
   if (auto without = wait_for_nodes(true)) return *without;
   GenerationResult result = run_generation();
-  for (int restarts = 0; result.worth_retrying && !stop_ && restarts < spec_.max_restarts; ++restarts) {
-    say_restarting(result, spec_.max_restarts - restarts - 1);
+  while (result.worth_retrying && !stop_ && restarts_ < spec_.max_restarts) {
+    say_restarting(result, spec_.max_restarts - ++restarts_);
     rest_before_restart();
     if (stop_) break;
     evaluator_.kill();  // the next one tells of the new generation
@@ -118,7 +118,7 @@ void Supervisor::wait_and_look() {
   if (now >= next_slow_look_) {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
-    if (const auto stop = budget_.look(state_.started, now_seconds(), journal_)) request_stop(*stop);
+    if (const auto stop = budget_.look(begun_, monotonic_seconds(), journal_)) request_stop(*stop);
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
@@ -355,7 +355,7 @@ void Supervisor::conclude(const GenerationResult& result) {
 /// How a run ended is worth a wait: without it the run reads as interrupted, without a reason.
 void Supervisor::wait_for_disk() {
   const double deadline = monotonic_seconds() + kLastWordsSeconds;
-  while (monotonic_seconds() < deadline && folder_exists(folder_.dir())) {
+  while (monotonic_seconds() < deadline && !is_gone(folder_.dir())) {
     save_what_waits();
     if (state_saved_ && journal_.retry()) return;
     const sigset_t handled = handled_signals();

@@ -15,6 +15,7 @@
 #include "agent/supervise/evaluator.h"
 #include "agent/supervise/generation.h"
 #include "agent/supervise/run_watch.h"
+#include "agent/system/clock.h"
 #include "agent/system/guard.h"
 #include "agent/tensorboard/tensorboard_watch.h"
 
@@ -84,10 +85,12 @@ class Supervisor {
   std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation
   std::unique_ptr<Cluster> cluster_;         ///< of a run of several hosts
   std::unique_ptr<Generation> generation_;
+  int restarts_ = 0;                  ///< that this supervisor made
   std::vector<std::string> members_;  ///< hosts with ranks of the newest generation
   std::optional<StopRequest> stop_;
   bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
+  const double begun_ = monotonic_seconds();
 };
 
 }  // namespace trainyard

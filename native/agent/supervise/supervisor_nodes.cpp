@@ -16,8 +16,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "agent/join/join.h"
+#include "agent/ranks/rank_environment.h"
 #include "agent/run/folder/checkpoints.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/system/clock.h"
@@ -27,6 +29,13 @@
 namespace trainyard {
 
 namespace {
+
+/// Whether Slurm gave this job to the queue again, and nobody asked for it (sbatch's manual, OUTPUT
+/// ENVIRONMENT VARIABLES).
+bool slurm_began_again() {
+  const char* count = std::getenv("SLURM_RESTART_COUNT");
+  return count != nullptr && std::atoi(count) > 0;
+}
 
 constexpr double kSettleSeconds = 45;  // for the nodes to end what is left and to send their logs' last bytes
 constexpr double kOwnJoinSeconds = 3;
@@ -145,8 +154,9 @@ std::optional<GenerationResult> Supervisor::look_for_leader() const {
 }
 
 RunSpec Supervisor::spec_of_generation() {
-  if (!cluster_) return spec_;
-  const RunSpec spec = spec_.on_nodes(cluster_->present(), members_);
+  RunSpec spec = cluster_ ? spec_.on_nodes(cluster_->present(), members_) : spec_;
+  if (spec.is_trainer && (restarts_ > 0 || slurm_began_again())) spec.env[kRestartVariable] = "1";
+  if (!cluster_) return spec;
   std::vector<std::string> members;
   for (const NodeSpec& node : spec.nodes) {
     if (node.has_ranks()) members.push_back(node.host);

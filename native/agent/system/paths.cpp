@@ -40,6 +40,11 @@ bool folder_exists(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool is_gone(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 namespace {
 
 void make_missing(const std::string& path) {

@@ -28,18 +28,6 @@ ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
   cache_.emplace(data.size(), options.spare_memory ? options.spare_memory : machine);
 }
 
-std::optional<std::string> ReaderState::failure(size_t index) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = failures_.find(index);
-  if (found == failures_.end()) return std::nullopt;
-  return found->second;
-}
-
-void ReaderState::remember_failure(size_t index, const std::string& message) {
-  const std::lock_guard lock(mutex_);
-  failures_.emplace(index, message);
-}
-
 std::string ReaderState::encoded(size_t index) {
   return patience_.read([&] { return dataset_.encoded(index); });
 }
@@ -89,17 +77,15 @@ void Reader::change_pixels(size_t index, int64_t number, uint8_t* out) {
 
 std::optional<std::string> Reader::read(size_t index, int64_t number, uint8_t* out) {
   if (state_.dataset().pixels(index, state_.image_size(), out)) return std::nullopt;
-  if (auto known = state_.failure(index)) return known;
-  std::string message;
+  // Nothing is remembered of an image that was unreadable: damage below a view is no matter to that
+  // view, and what a view becomes must not depend on the views before.
   try {
     read_view(index, number, out);
     change_pixels(index, number, out);
     return std::nullopt;
   } catch (const BadImage& error) {
-    message = error.what();
+    return error.what();
   }
-  state_.remember_failure(index, message);
-  return message;
 }
 
 }  // namespace trainyard

@@ -2,10 +2,8 @@
 #pragma once
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "trainer/base/device_jpeg.h"
 #include "trainer/data/cache.h"
@@ -39,10 +37,6 @@ class ReaderState {
   /// is to keep.
   std::unique_ptr<DeviceJpeg> make_device_jpeg() const;
 
-  /// Why an image is known to be unreadable, so that later epochs need not try again.
-  std::optional<std::string> failure(size_t index) const;
-  void remember_failure(size_t index, const std::string& message);
-
   /// The image's file. Throws as Dataset::encoded, after some patience with disks.
   std::string encoded(size_t index);
   /// Reads that fail now are not tried again.
@@ -59,8 +53,6 @@ class ReaderState {
   std::optional<ImageCache> cache_;
   MakeDeviceJpeg make_device_jpeg_;
   Patience patience_;
-  mutable std::mutex mutex_;
-  std::unordered_map<size_t, std::string> failures_;
 };
 
 /// One thread's decoder with its scratch memory.

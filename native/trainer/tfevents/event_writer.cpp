@@ -47,7 +47,12 @@ EventWriter::EventWriter(const std::string& folder) {
   const double time = now_seconds();
   impl_ = std::make_unique<Impl>(create_file(folder, time));
   impl_->file.append(version_event(time));
-  flush();
+  try {
+    flush();
+  } catch (const Error&) {
+    ::unlink(impl_->file.path().c_str());  // the next try makes another one
+    throw;
+  }
 }
 
 EventWriter::~EventWriter() {

@@ -47,6 +47,16 @@ function withoutFlags(words: readonly string[], names: ReadonlySet<string>): str
 
 const nameOf = (word: string): string => word.split('=', 1)[0] ?? word;
 
+/**
+ * The command line of a run that is resumed in its folder: without a `--resume` that was meant for
+ * its first start. A checkpoint of another run stays, for a run that has none of its own yet.
+ */
+export function withoutOwnResume(words: readonly string[], dir: NodePath): string[] {
+  const given = flagValue(words, '--resume');
+  const isOthers = given !== undefined && given.includes('/') && !given.startsWith(`${dir}/`);
+  return isOthers ? [...words] : withoutFlags(words, new Set(['--resume']));
+}
+
 /** The command line without what says where its weights came from before. */
 export const withoutOrigin = (words: readonly string[]): string[] =>
   withoutFlags(words, new Set([flag, '--resume', '--run-dir']));

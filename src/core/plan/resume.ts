@@ -1,11 +1,13 @@
 // How a run that ended early goes on: by being started again in its folder, from its newest valid
 // checkpoint.
 import { UserError } from '../base/errors.js';
+import type { NodePath } from '../base/nodePath.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunFile } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
 import { slurmTexts } from '../slurm/wish.js';
+import { withoutOwnResume } from './origin.js';
 import { assertBudgetLeft } from './request/budget.js';
 import { commandLineOf } from './request/commandLine.js';
 import { flagValue } from './request/flagValue.js';
@@ -47,7 +49,7 @@ export function resumedRun(
     const what = `${id} has finished: nothing is left to do`;
     throw new UserError('usage', what, 'Start a new run with more epochs or steps');
   }
-  const typed = typedOf(run);
+  const typed = typedAgain(run, dir);
   const { logdir, tensorboard, evaluator } = typed;
   const gpus = otherGpus ?? typed.gpus;
   const there = otherHosts
@@ -71,6 +73,12 @@ export function resumedRun(
     ...(logdir === undefined ? {} : { logdir }),
     ...(run.report === undefined ? {} : { report: run.report }),
   };
+}
+
+/** What was typed, for another start in the run's folder. */
+function typedAgain(run: RunFile, dir: NodePath): ReturnType<typeof typedOf> {
+  const typed = typedOf(run);
+  return run.program === 'trainer' ? { ...typed, words: withoutOwnResume(typed.words, dir) } : typed;
 }
 
 /** The processes of a run, and where they are. */

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -149,6 +150,29 @@ describe('a download', () => {
     }
     expect(web.asked[1]?.ifNoneMatch).toBeDefined();
     expect(readFileSync(join(folder.path, 'kept/shapes.tgz')).equals(bytes)).toBe(true);
+  });
+
+  it('is known again where this side was ended before its notes had their name', async () => {
+    const web = await server(bytes);
+    const kept = join(folder.path, 'kept-notes');
+    const flags = ['--download-dir', kept];
+    const first = target();
+    expectShards(await prep(`${web.url}/shapes.tgz`, first, flags), first);
+    renameSync(join(kept, 'shapes.tgz.json'), join(kept, 'shapes.tgz.part.json'));
+    const second = target();
+    expectShards(await prep(`${web.url}/shapes.tgz`, second, flags), second);
+    expect(web.asked[1]?.ifNoneMatch).toBeDefined();
+    expect(existsSync(join(kept, 'shapes.tgz.json'))).toBe(true);
+  });
+
+  it('has a folder of its own where another one has its name', async () => {
+    const [train, validation] = [await server(bytes), await server(bytes)];
+    const to = target();
+    const flags = ['--validation-from', `${validation.url}/val/shapes.tgz`];
+    const outcome = await prep(`${train.url}/train/shapes.tgz`, to, flags);
+    expectExit(outcome, 0);
+    expect(outcome.stdout).toContain('180 training and 180 validation images');
+    expect(existsSync(`${to}.download`)).toBe(false);
   });
 
   it('is compared with its sum, and removed where it differs', async () => {

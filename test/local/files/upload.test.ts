@@ -2,10 +2,18 @@
 // labels.txt holds nothing whole. The server is ours; it checks signatures by Amazon's rules.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectExit, runCli, runTrainer, temporaryFolder, type Outcome } from '../../support/harness.js';
+import {
+  expectExit,
+  runCli,
+  runTrainer,
+  start,
+  temporaryFolder,
+  trainer,
+  type Outcome,
+} from '../../support/harness.js';
 import { listening } from '../../support/listening.js';
 import { verifySignature } from '../../support/s3Signature.js';
 
@@ -89,6 +97,24 @@ describe('a bucket', () => {
     const run = ['run', 'local', '--ranks', '2', '--run-dir', join(folder.path, 'run'), '--'];
     expectExit(await runCli([...run, ...words], { env: env() }), 0);
     expectTheShards();
+  });
+
+  it('takes an upload that is longer than the time for which it is tried again', async () => {
+    const file = join(folder.path, 'large');
+    writeFileSync(file, Buffer.alloc(9 * 2 ** 20, 'x'));
+    let refusals = 1;
+    before = (_, response) => {
+      if (refusals-- <= 0) return false;
+      setTimeout(() => response.writeHead(503).end(), 1500);
+      return true;
+    };
+    const order = { url: 's3://mine/large', file, budget: 1, timeout: 10 };
+    const program = join(dirname(trainer), '../share/fetch/upload.py');
+    const running = start('python3', [program], { env: env(), stdio: ['pipe', 'pipe', 'pipe'] });
+    running.child.stdin?.end(JSON.stringify(order));
+    expectExit(await running.ended, 0);
+    expect(objects.get('/mine/large')?.length).toBe(9 * 2 ** 20);
+    expect(running.stdout).toContain('HTTP 503');
   });
 
   it('that has a set already is left alone', async () => {

@@ -93,6 +93,11 @@ describe.each([
   });
 });
 
+it('goes on with what it has, whatever --resume said of its first start', async () => {
+  expectExit(await signalled('anew', 1, 'SIGKILL', '--resume', 'none'), 0);
+  expect(String(restartOf('anew')?.['resumed_from'])).toMatch(/^step-000000\d\d$/);
+});
+
 it('a rank that hangs costs one step too', async () => {
   expectExit(await signalled('hangs', 2, 'SIGSTOP', '--sync-batch-norm', '--accumulate', '2'), 0);
   const hang = events('hangs').find(({ kind }) => kind === 'hang');

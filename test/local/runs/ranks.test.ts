@@ -1,15 +1,20 @@
 // Data parallelism is arithmetic: two ranks of batch B are one rank of batch 2B.
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   checkpointName,
   expectExit,
   largestDistance,
+  mpiexec,
   readLines,
   readTensors,
+  run,
   runRanks,
   runTrainer,
   temporaryFolder,
+  trainer,
+  type Outcome,
 } from '../../support/harness.js';
 
 const folder = temporaryFolder('ranks');
@@ -45,6 +50,38 @@ async function weightsAfter(
   expectExit(await runRanks(ranks, args), 0);
   return readTensors(join(dir, 'checkpoints', checkpointName(steps), 'model.safetensors'));
 }
+
+it('ranks that read different data are named before the first step', async () => {
+  const [fewer, other] = [join(folder.path, 'fewer'), join(folder.path, 'other')];
+  for (const copy of [fewer, other]) cpSync(join(data, 'train'), copy, { recursive: true });
+  const [first = ''] = readdirSync(fewer);
+  const [image = ''] = readdirSync(join(fewer, first));
+  rmSync(join(fewer, first, image));
+  renameSync(join(other, first, image), join(other, first, `another-${image}`));
+  const words = (from: string, dir: string): string[] => [
+    ...['train', '--model', 'mlp', '--data', from, '--run-dir', join(folder.path, dir), '--steps', '10'],
+    ...['--batch-size', '4', '--threads', '1'],
+  ];
+  const both = async (dir: string, second: string): Promise<Outcome> =>
+    run(mpiexec, [
+      ...['-launcher', 'fork', '-n', '1', trainer, ...words(join(data, 'train'), dir)],
+      ...[':', '-n', '1', trainer, ...words(second, dir)],
+    ]);
+  const few = await both('of-fewer', fewer);
+  expectExit(few, 3);
+  expect(few.stderr).toMatch(
+    /rank 1 and rank 0 do not read the same data in .*: they have 215 images of 4 classes and 216 images of 4 classes\. Give/,
+  );
+  const renamed = await both('of-other', other);
+  expectExit(renamed, 3);
+  expect(renamed.stderr).toContain(
+    '216 images of 4 classes and 216 images of 4 classes, with other names or labels',
+  );
+  expect(existsSync(join(folder.path, 'of-other/checkpoints'))).toBe(false);
+  const refused = await runRanks(2, [...words(join(data, 'train'), 'none'), '--comm', 'none']);
+  expectExit(refused, 2);
+  expect(refused.stderr).toContain('--comm none is for one process, and mpiexec started several');
+});
 
 describe('two ranks of batch B equal one rank of batch 2B', () => {
   it('mlp, ten steps, each tensor within 1e-6 by norm', async () => {

@@ -9,6 +9,7 @@ import {
   fingerprint,
   lastOnly,
   readLines,
+  readLinesSoFar,
   runCli,
   runRanks,
   runTrainer,
@@ -24,6 +25,8 @@ const train = join(folder.path, 'data/train');
 const validation = join(folder.path, 'data/validation');
 const run = (name: string): string => join(folder.path, name);
 const lines = (name: string): Line[] => readLines(join(run(name), 'metrics.jsonl'));
+const evaluationsSoFar = (name: string): Line[] =>
+  readLinesSoFar(join(run(name), 'metrics.jsonl')).filter(({ kind }) => kind === 'eval');
 const evaluations = (name: string): Line[] => lines(name).filter(({ kind }) => kind === 'eval');
 
 const flags = (...more: string[]): string[] =>
@@ -114,10 +117,18 @@ async function stoppedInEvaluation(name: string, ...words: string[]): Promise<vo
 const synthetic = ['--data', 'synthetic', '--eval-data', 'synthetic', '--model', 'resnet20'];
 
 it('a stop in the midst of an evaluation does not wait for its end', async () => {
-  await stoppedInEvaluation('stopped', '--image-size', '128', '--epochs', '1', '--checkpoint-every', '2');
-  // One more step, and its checkpoint, which the next start evaluates.
+  const words = ['--image-size', '40', '--checkpoint-every', '2'];
+  await stoppedInEvaluation('stopped', ...words, '--steps', '100');
   expect(evaluations('stopped')).toEqual([]);
-  expect(existsSync(join(run('stopped'), 'checkpoints', checkpointName(3), 'manifest.json'))).toBe(true);
+  expect(existsSync(join(run('stopped'), 'checkpoints', checkpointName(2), 'manifest.json'))).toBe(true);
+  expect(existsSync(join(run('stopped'), 'checkpoints', checkpointName(3)))).toBe(false);
+  // The next start makes up for it.
+  const more = training('stopped', ...synthetic, ...words, '--steps', '100');
+  const again = start(trainer, more);
+  await until('the evaluation', () => evaluationsSoFar('stopped').length > 0, 120);
+  again.child.kill('SIGTERM');
+  await again.ended;
+  expect(evaluationsSoFar('stopped')[0]).toMatchObject({ step: 2 });
 });
 
 it('a run that is stopped in its last evaluation has not finished, and makes it up', async () => {

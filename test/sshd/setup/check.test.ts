@@ -1,6 +1,6 @@
 // A check of a cluster tells everything that is wrong, and not only the first host of which
 // something is.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import type { CheckResult } from '../../../src/core/base/checks.js';
 import { checkTable } from '../../../src/core/model/checkTable.js';
 import { checkPorts } from '../../../src/core/cluster/check/portCheck.js';
 import { withChannels } from '../../../src/core/cluster/nodes/nodeChannels.js';
+import { expectExit, runCli } from '../../support/harness.js';
 import { freePort } from '../support/hosts.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
 
@@ -58,6 +59,20 @@ it('what the head says of its port does not differ from what the others reach', 
     ['head address', [false, undefined, undefined]],
     ['ports', [false, false, false]],
   ]);
+});
+
+it('a host that is not reached hides the figures of no other', async () => {
+  const [first] = cluster.profile.hosts ?? [];
+  if (!first) throw new Error('the cluster has nodes');
+  const gone = { ...first, host: '127.0.0.9', port: await freePort('127.0.0.9') };
+  const profiles = [{ ...cluster.profile, name: 'part', hosts: [first, gone] }];
+  writeFileSync(join(cluster.home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
+  const env = { ...process.env, TRAINYARD_HOME: cluster.home };
+  const outcome = await runCli(['gpus', 'part'], { env });
+  expectExit(outcome, 3);
+  expect(outcome.stdout).toMatch(new RegExp(`^${first.host.replaceAll('.', '\\.')}  \\d+ cores?`, 'm'));
+  expect(outcome.stderr).toContain('127.0.0.9');
+  expect(outcome.stderr).toContain('refused the connection');
 });
 
 it('looks at the other nodes too where the head has what is wrong', async () => {

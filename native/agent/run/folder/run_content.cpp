@@ -23,7 +23,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 56> kFiles{"run.json",
+constexpr std::array<std::string_view, 57> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -58,6 +58,7 @@ constexpr std::array<std::string_view, 56> kFiles{"run.json",
                                                   "processes/gen-#-rank-#.json",
                                                   "processes/gen-#-command.json",
                                                   "processes/gen-#-ended",
+                                                  "processes/gen-#-given-up",
                                                   "nodes/probe.json",
                                                   "nodes/*/command.json",
                                                   "nodes/*/join.json",

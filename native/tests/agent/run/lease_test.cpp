@@ -1,5 +1,7 @@
 #include "agent/run/lease.h"
 
+#include <filesystem>
+
 #include "agent/run/run_state.h"
 #include "tests/agent/support/run_fixture.h"
 
@@ -24,6 +26,17 @@ TEST(RunState, IsInterruptedOnlyWhenNobodySupervises) {
   state.phase = "failed";
   EXPECT_EQ(kind(state.to_json()), Kind::over);
   EXPECT_EQ(supervision(folder, std::nullopt, Disk::own).kind, Kind::nobody);
+}
+
+TEST(FolderHold, WaitsWhereTheStateCannotBeRead) {
+  TemporaryFolder temporary;
+  const RunFolder folder(temporary.path());
+  std::filesystem::create_directory(folder.state());  // it is there, and gives no bytes
+  FolderHold hold(folder, Disk::shared);
+  for (int look = 0; look < 5; ++look) EXPECT_FALSE(hold.step());
+  std::filesystem::remove(folder.state());
+  EXPECT_FALSE(hold.step());  // it has the lock now, and reads the state again
+  EXPECT_TRUE(hold.step());
 }
 
 }  // namespace

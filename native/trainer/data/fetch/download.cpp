@@ -26,20 +26,6 @@ using nlohmann::json;
 
 constexpr size_t kHexDigits = 64;
 
-/// The last part of an address, as a name for a file.
-std::string file_name(const std::string& address) {
-  std::string path = address.substr(0, address.find_first_of("?#"));
-  while (path.ends_with('/')) path.pop_back();
-  std::string name = path.substr(path.rfind('/') + 1);
-  for (char& c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("._-").find(c) == std::string_view::npos) {
-      c = '_';
-    }
-  }
-  while (name.starts_with('.')) name.erase(0, 1);
-  return name.empty() ? "archive" : name;
-}
-
 void make_folder(const std::string& folder) {
   std::error_code error;
   const bool made = fs::create_directories(folder, error);
@@ -93,25 +79,38 @@ NamedSource read_source(const std::string& text) {
   return {text.substr(0, mark), sum};
 }
 
+std::string download_name(const std::string& address) {
+  std::string path = address.substr(0, address.find_first_of("?#"));
+  while (path.ends_with('/')) path.pop_back();
+  std::string name = path.substr(path.rfind('/') + 1);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("._-").find(c) == std::string_view::npos) {
+      c = '_';
+    }
+  }
+  while (name.starts_with('.')) name.erase(0, 1);
+  return name.empty() ? "archive" : name;
+}
+
 bool is_address(const std::string& place) {
   return place.starts_with("http://") || place.starts_with("https://") || place.starts_with("s3://");
 }
 
 std::string download(const NamedSource& source, const DownloadOptions& options) {
   make_folder(options.folder);
-  const std::string to = fs::absolute(fs::path(options.folder) / file_name(source.place)).string();
+  const std::string to = fs::absolute(fs::path(options.folder) / download_name(source.place)).string();
   const json order{{"url", source.place},
                    {"to", to},
                    {"sha256", source.sha256},
                    {"endpoint", options.s3_endpoint},
                    {"budget", options.retry_seconds}};
-  Listener listener(options, "downloading " + file_name(source.place));
-  const int code = run_fetch_program("download.py", order.dump(), file_name(source.place),
+  Listener listener(options, "downloading " + download_name(source.place));
+  const int code = run_fetch_program("download.py", order.dump(), download_name(source.place),
                                      [&](const std::string& line) { listener.take(line); });
   if (listener.error()) throw *listener.error();
   if (code == 0) return to;
-  throw Error(Exit::data, "the download of " + file_name(source.place) + " ended with code " + std::to_string(code) +
-                              ". Run the same once more to go on");
+  throw Error(Exit::data, "the download of " + download_name(source.place) + " ended with code " +
+                              std::to_string(code) + ". Run the same once more to go on");
 }
 
 void check_sum(const std::string& path, const std::string& sha256) {

@@ -17,6 +17,9 @@ NamedSource read_source(const std::string& text);
 /// http://, https:// or s3://.
 bool is_address(const std::string& place);
 
+/// The last part of an address, as a name for a file.
+std::string download_name(const std::string& address);
+
 struct DownloadOptions {
   std::string folder;  ///< where it is put, made if it is not there
   std::string s3_endpoint;

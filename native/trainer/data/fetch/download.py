@@ -103,7 +103,7 @@ class Download:
         """What is known of the file if it is there already, of an earlier time."""
         if not os.path.exists(self.to):
             return {}
-        state = self.part.read(self.part.kept)
+        state = self.part.read(self.part.kept) or self.part.unfinished()
         if not state:
             what = "%s is there, but not from %s" % (self.to, self.place.shown)
             raise Failure(what, "Move it away, or name it with --from")

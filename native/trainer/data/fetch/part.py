@@ -75,8 +75,15 @@ class Part:
 
     def finish(self):
         os.fsync(self.file.fileno())
-        os.rename(self.notes, self.kept)
         os.rename(self.path, self.to)
+        os.rename(self.notes, self.kept)
+
+    def unfinished(self):
+        """What is known of a file that got its name just before this process was ended: its notes had to follow."""
+        whole = self.state if self.state.get("total") == os.path.getsize(self.to) else {}
+        if whole:
+            os.rename(self.notes, self.kept)
+        return whole
 
     def drop(self):
         for path in (self.path, self.notes):

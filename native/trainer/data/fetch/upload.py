@@ -22,6 +22,8 @@ from part import sha256_of
 from places import Redirects, S3Place
 
 MOST = 5 * 10**9  # bytes of an object that one request makes
+FAR = 8 * 2**20  # bytes that no buffer on the way holds: a request that sent as many was getting somewhere
+TRIES = 20
 
 
 class Upload:
@@ -34,7 +36,7 @@ class Upload:
         self.opener = urllib.request.build_opener(Redirects(self.place.follows))
         self.sum = None if self.path is None else sha256_of(self.path)
         self.asker = os.getppid()
-        self.began = time.monotonic()
+        self.moved = time.monotonic()  # when bytes were last seen to be taken
         if self.path is not None and os.path.getsize(self.path) > MOST:
             raise Failure("%s has more than 5 GB, the most of an object" % self.path, "Raise --shards", 2)
 
@@ -46,15 +48,17 @@ class Upload:
             try:
                 return self.attempt()
             except Again:
-                if tries >= 20:
+                if tries >= TRIES:
                     raise Failure("%s changes all the time" % self.place.shown, "Try later")
             except Passing as trouble:
                 self.wait(tries, trouble)
 
     def wait(self, tries, trouble):
         pause = pause_before(tries, trouble)
-        if time.monotonic() + pause > self.began + self.budget:
-            what = "%s could not be %s for %d s: %s" % (self.place.shown, self.place.deed, round(self.budget), trouble)
+        left = self.moved + self.budget - time.monotonic()
+        if pause > left or tries >= TRIES:
+            what = "%s could not be %s for %d s: %s" % (
+                self.place.shown, self.place.deed, round(self.budget - left), trouble)
             raise Failure(what, "Run the same once more, or raise --retry-seconds")
         say("note", text="%s: %s; trying again in %.1f s" % (self.place.shown, trouble, pause))
         sleep_while_asked(self.asker, pause)
@@ -65,7 +69,11 @@ class Upload:
             return self.send(self.place.request(headers, "HEAD"))
         headers.update({"Content-Length": str(os.path.getsize(self.path)), "Content-Type": "application/octet-stream"})
         with open(self.path, "rb") as body:
-            return self.send(self.place.request(headers, "PUT", body, self.sum))
+            try:
+                return self.send(self.place.request(headers, "PUT", body, self.sum))
+            finally:
+                if body.tell() >= FAR:
+                    self.moved = time.monotonic()
 
     def send(self, request):
         try:

@@ -15,13 +15,13 @@ LocalSources::LocalSources(const PrepOptions& options) : options_(options), fold
     folder_ += ".download";
   }
   // The small ones first, so that a slip in them shows before the long wait.
-  options_.labels = local(options.labels, "");
-  options_.label_names = local(options.label_names, "");
-  options_.from = local(options.from, options.sha256);
-  options_.validation_from = local(options.validation_from, "");
+  options_.labels = local(options.labels, "", "labels");
+  options_.label_names = local(options.label_names, "", "label-names");
+  options_.from = local(options.from, options.sha256, "from");
+  options_.validation_from = local(options.validation_from, "", "validation-from");
 }
 
-std::string LocalSources::local(const std::string& text, const std::string& sha256) {
+std::string LocalSources::local(const std::string& text, const std::string& sha256, const std::string& role) {
   if (text.empty()) return text;
   NamedSource source = read_source(text);
   if (!sha256.empty()) source.sha256 = read_source("#sha256=" + sha256).sha256;
@@ -30,7 +30,9 @@ std::string LocalSources::local(const std::string& text, const std::string& sha2
     return source.place;
   }
   DownloadOptions wanted;
-  wanted.folder = folder_;
+  const auto [named, first] = names_.emplace(download_name(source.place), source.place);
+  const bool taken = !first && named->second != source.place;
+  wanted.folder = taken ? folder_ + "/" + role : folder_;
   wanted.s3_endpoint = options_.s3_endpoint;
   wanted.retry_seconds = options_.retry_seconds;
   wanted.progress = options_.stage;

@@ -1,5 +1,6 @@
 // The sources of `trainer prep`, all on this machine.
 #pragma once
+#include <map>
 #include <string>
 
 #include "trainer/data/prepare/prep.h"
@@ -17,11 +18,13 @@ class LocalSources {
   void done_with() const;
 
  private:
-  std::string local(const std::string& source, const std::string& sha256);
+  /// role: a folder for it where another source has the same name.
+  std::string local(const std::string& source, const std::string& sha256, const std::string& role);
 
   PrepOptions options_;
   std::string folder_;
   bool downloaded_ = false;
+  std::map<std::string, std::string> names_;  ///< of files in folder_: the address of each
 };
 
 }  // namespace trainyard

@@ -11,6 +11,7 @@
 #include "common/stopwatch.h"
 #include "trainer/ops/cuda_library.h"
 #include "trainer/train/evaluate/evaluation_log.h"
+#include "trainer/train/plan/same_data.h"
 #include "trainer/train/process/gpu_memory.h"
 
 namespace trainyard {
@@ -110,6 +111,7 @@ RankEvaluation::RankEvaluation(const TrainOptions& options, const TrainPlan& pla
                               .class_names = plan.class_names,
                               .label_offset = options.label_offset.value_or(0)};
   dataset_ = open_for_evaluation(data_, std::nullopt, model, workers_.rank() == 0);
+  require_same_data(*dataset_, data_, workers_);
   require_same_classes(model, *dataset_, data_);
   if (plan.eval_image_size != plan.image_size) network_ = make_own_network(options, plan, workers_);
   if (workers_.rank() == 0) log_.emplace(options.run_dir, "eval");

@@ -21,7 +21,7 @@ MetricsLog::MetricsLog(const std::string& run_dir, const std::string& curves)
              [this](const LostLines& lost) {
                return text_of("gap", {{"lines", lost.lines}, {"from", lost.from}, {"to", lost.to}});
              }),
-      events_(run_dir + "/" + curves) {}
+      curves_folder_(run_dir + "/" + curves) {}
 
 template <typename Write>
 void MetricsLog::attempt(const Write& write) {
@@ -85,21 +85,26 @@ void MetricsLog::finish(double patience, const std::function<void()>& alive) {
                lines_.error().c_str());
 }
 
+EventWriter& MetricsLog::curves() {
+  if (!curves_) curves_.emplace(curves_folder_);
+  return *curves_;
+}
+
 void MetricsLog::scalar(const std::string& tag, int64_t step, double value) {
   const std::lock_guard lock(mutex_);
-  attempt([&] { events_.scalar(tag, step, now_seconds(), static_cast<float>(value)); });
+  attempt([&] { curves().scalar(tag, step, now_seconds(), static_cast<float>(value)); });
 }
 
 void MetricsLog::graph(const Network& network) {
   std::vector<EventGraphNode> nodes;
   for (const GraphNode& node : network.graph()) nodes.push_back({node.name, node.op, node.inputs, node.output_shape});
   const std::lock_guard lock(mutex_);
-  attempt([&] { events_.graph(nodes); });
+  attempt([&] { curves().graph(nodes); });
 }
 
 void MetricsLog::flush() {
   const std::lock_guard lock(mutex_);
-  attempt([&] { events_.flush(); });
+  attempt([&] { curves().flush(); });
   if (lines_.waiting() > 0) write_lines();
 }
 

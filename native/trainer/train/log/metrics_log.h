@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "common/kept_lines.h"
@@ -40,12 +41,15 @@ class MetricsLog {
   void attempt(const Write& write);
   std::string text_of(const std::string& kind, const nlohmann::json& fields) const;
   bool write_lines();
+  /// Throws Error where the disk takes no file.
+  EventWriter& curves();
 
   int generation_;
   std::mutex mutex_;  ///< of all below
   KeptLines lines_;
-  EventWriter events_;
-  bool delayed_ = false;  ///< lines wait, and stderr has been told
+  std::string curves_folder_;
+  std::optional<EventWriter> curves_;  ///< once its file could be made
+  bool delayed_ = false;               ///< lines wait, and stderr has been told
   bool curves_failed_ = false;
 };
 

@@ -45,6 +45,12 @@ int eval_resize_for(const TrainOptions& options, int eval_image_size) {
                                std::to_string(eval_image_size) + " or more");
 }
 
+void choose_image_sizes(const TrainOptions& options, TrainPlan& plan) {
+  plan.image_size = image_size_for(options);
+  plan.eval_image_size = eval_image_size_for(options, plan.image_size);
+  plan.eval_resize = eval_resize_for(options, plan.eval_image_size);
+}
+
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive) {
   DatasetOptions data;
   data.label_offset = options.label_offset;

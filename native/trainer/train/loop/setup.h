@@ -22,6 +22,9 @@ int eval_image_size_for(const TrainOptions& options, int image_size);
 /// it is below that size.
 int eval_resize_for(const TrainOptions& options, int eval_image_size);
 
+/// Sets the sizes of the plan's images by the three above.
+void choose_image_sizes(const TrainOptions& options, TrainPlan& plan);
+
 /// says: lines for people go to stderr. alive: called while the data are listed and walked through.
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive);
 

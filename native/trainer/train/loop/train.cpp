@@ -24,6 +24,7 @@
 #include "trainer/train/loop/training_step.h"
 #include "trainer/train/loop/worker_sums.h"
 #include "trainer/train/plan/plan.h"
+#include "trainer/train/plan/same_data.h"
 #include "trainer/train/process/gpu_memory.h"
 #include "trainer/train/process/heartbeat.h"
 #include "trainer/train/process/interval.h"
@@ -76,15 +77,14 @@ class TrainRun {
   }
 
   void open_data() {
-    plan_.image_size = image_size_for(options_);
-    plan_.eval_image_size = eval_image_size_for(options_, plan_.image_size);
-    plan_.eval_resize = eval_resize_for(options_, plan_.eval_image_size);
+    choose_image_sizes(options_, plan_);
     share_batch(options_, workers_.world(), plan_);
     const auto alive = [this] { heartbeat_->beat(0, "starting"); };
     dataset_ = open_dataset(options_.data, plan_.image_size, dataset_options(options_, leader(), alive));
     plan_.classes = static_cast<int>(dataset_->class_names().size());
     plan_.class_names = dataset_->class_names();
     plan_.images = dataset_->size();
+    require_same_data(*dataset_, options_.data, workers_);
     LoaderOptions loader = loader_options(options_, plan_, workers_);
     loader.on_bad_image = [this](const std::string& path, const std::string& message) { bad_image(path, message); };
     loader_ = make_loader(*dataset_, loader);
@@ -197,10 +197,10 @@ class TrainRun {
       if (report) write_interval();
       if (keep) checkpoint();
       const bool cancelled = keep && (last || !stop) && evaluate() == Judged::cancelled;
-      if (last || stop) settle_checkpoint();
-      if (last && cancelled) return Exit::stopped;
+      if (last || stop || cancelled) settle_checkpoint();
+      // A resume makes up for an evaluation that was cancelled, since it goes on from its step.
+      if (cancelled || (stop && !last)) return Exit::stopped;
       if (granted.finish) break;
-      if (stop && !last) return Exit::stopped;
     }
     return Exit::ok;
   }

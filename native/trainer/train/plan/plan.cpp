@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
+#include "common/checkpoint/checkpoint_folders.h"
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/data/pixels/augment.h"
@@ -29,6 +32,12 @@ void require_same(const nlohmann::json& state, const char* field, const T& ours,
   const nlohmann::json said = {{"checkpoint", theirs}, {"now", ours}};
   throw Error(Exit::usage, std::string("the checkpoint ") + where + " was made with another " + field + " " +
                                said.dump() + ". Use the same flags, or another --run-dir");
+}
+
+/// As mpiexec says it.
+int processes_started_together() {
+  const char* size = std::getenv("PMI_SIZE");
+  return size != nullptr ? std::max(1, std::atoi(size)) : 1;
 }
 
 bool part_of_one(double value) { return value >= 0 && value < 1; }
@@ -95,6 +104,26 @@ double base_lr(const TrainOptions& options) {
                               "). Put a whole one back, or begin anew with --resume none");
 }
 
+/// Whether the checkpoint that --resume names is one of this run's folder.
+bool is_own_checkpoint(const TrainOptions& options) {
+  std::error_code ignored;
+  const std::filesystem::path named = std::filesystem::path(options.resume + "/").lexically_normal().parent_path();
+  return std::filesystem::equivalent(named.parent_path(), checkpoints_folder(options.run_dir), ignored);
+}
+
+Resume from_path(const TrainOptions& options, const NewestCheckpoint& newest) {
+  require(std::filesystem::is_directory(options.resume),
+          "--resume " + options.resume +
+              " is not a checkpoint folder. Use auto, none, or a path like RUN/checkpoints/step-00000100");
+  const int64_t step = read_checkpoint_state(options.resume).at("step").get<int64_t>();
+  if (newest.valid && newest.valid->step > step) {
+    require(false, "--resume " + options.resume + ", but the run has " + step_name(newest.valid->step) +
+                       " already. Delete what is later, or begin another run from that checkpoint (trainyard "
+                       "run-from)");
+  }
+  return {options.resume, {}};
+}
+
 }  // namespace
 
 void check_options(const TrainOptions& options) {
@@ -123,6 +152,9 @@ void check_options(const TrainOptions& options) {
   require(options.repeated_augmentation == 1 || options.shuffle_buffer == 0,
           "--shuffle-buffer draws from the first images of the order, and with --repeated-augmentation an epoch has "
           "only a part of the order: the images at its end would never be seen. Leave one of them out");
+  // Each of them would be rank 0, and write the same run folder.
+  require(options.comm != "none" || processes_started_together() == 1,
+          "--comm none is for one process, and mpiexec started several. Leave it out");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
           "--clip-norm must be a number that is not negative");
@@ -172,20 +204,24 @@ void share_batch(const TrainOptions& options, int world, TrainPlan& plan) {
 }
 
 Resume find_resume(const TrainOptions& options) {
-  if (options.resume == "auto" || options.resume == "none") {
-    NewestCheckpoint newest = find_newest_checkpoint(options.run_dir);
-    const bool anew = options.resume == "none";
-    require(!anew || !newest.valid,
+  NewestCheckpoint newest = find_newest_checkpoint(options.run_dir);
+  const bool anew = options.resume == "none";
+  const bool named = !anew && options.resume != "auto";
+  // A restart that nobody asked for goes on with what the run has made since its first start.
+  const bool goes_on = newest.valid && restarts_by_itself();
+  if (anew && newest.valid && !goes_on) {
+    require(false,
             "--resume none, but " + options.run_dir + " holds checkpoints. Use --resume auto, or another --run-dir");
-    if (!anew && !newest.valid && !newest.passed_over.empty()) refuse_to_begin_anew(options, newest.passed_over);
-    Resume resume{std::nullopt, std::move(newest.passed_over)};
-    if (newest.valid) resume.from = newest.valid->path;
-    return resume;
   }
-  require(std::filesystem::is_directory(options.resume),
-          "--resume " + options.resume +
-              " is not a checkpoint folder. Use auto, none, or a path like RUN/checkpoints/step-00000100");
-  return {options.resume, {}};
+  if (!anew && !newest.valid && !newest.passed_over.empty()) refuse_to_begin_anew(options, newest.passed_over);
+  if (named && !goes_on && (!newest.valid || is_own_checkpoint(options))) return from_path(options, newest);
+  if (named) {
+    std::fprintf(stderr, "trainer: note: goes on from %s of this run, not from --resume %s\n",
+                 step_name(newest.valid->step).c_str(), options.resume.c_str());
+  }
+  Resume resume{std::nullopt, std::move(newest.passed_over)};
+  if (newest.valid) resume.from = newest.valid->path;
+  return resume;
 }
 
 void finish_plan(const TrainOptions& options, TrainPlan& plan) {
