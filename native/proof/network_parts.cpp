@@ -69,10 +69,14 @@ bool precisions(const std::string& device) {
   return all;
 }
 
-bool repeats(const std::string& device) {
-  Training first({.model = "resnet20"}, open(device));
-  Training second({.model = "resnet20"}, open(device));
-  Training kept({.model = "resnet20"}, open(device));
+namespace {
+
+bool repeats_in(const std::string& device, const Setup& setup) {
+  Setup keeping = setup;
+  keeping.keeps_batch = true;
+  Training first(setup, open(device));
+  Training second(setup, open(device));
+  Training kept(keeping, open(device));
   double loss = 0;
   for (int step = 0; step < 5; ++step) {
     loss = first.step();
@@ -80,12 +84,25 @@ bool repeats(const std::string& device) {
     kept.step();
     kept.network().keep_batch();
   }
-  figure("loss after five steps", std::to_string(loss));
-  const bool same = report("resnet20, five steps twice", "weights",
+  const std::string name = setup.model + " in " + precision_name(setup.precision);
+  figure("loss after five steps of " + name, std::to_string(loss));
+  const bool same = report(name + ", five steps twice", "weights",
                            distance(first.network().weights(), second.network().weights()), 0);
-  return report("resnet20, five steps on images that were brought once", "weights",
+  return report(name + ", five steps on images that were brought once", "weights",
                 distance(first.network().weights(), kept.network().weights()), 0) &&
          same;
+}
+
+}  // namespace
+
+bool repeats(const std::string& device) {
+  bool all = repeats_in(device, {.model = "resnet20"});
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    if (device == "cpu" && precision == Precision::fp16) continue;  // it is the device's
+    // Its first convolution goes by space to depth, and does not keep the image.
+    all = repeats_in(device, {.model = "resnet18", .size = device == "cpu" ? 32 : 64, .precision = precision}) && all;
+  }
+  return all;
 }
 
 namespace {

@@ -33,7 +33,7 @@ int64_t warm_up(const std::string& device) { return device == "cuda" ? 6 : 2; }
 class WarmTraining {
  public:
   WarmTraining(const std::string& device, const Setup& setup, PlanChooser* plans = nullptr)
-      : training_(setup, open(device, plans)), optimizer_(training_.on_device({}, {".momentum"})) {
+      : training_(keeping(setup), open(device, plans)), optimizer_(training_.on_device({}, {".momentum"})) {
     step();
     network().synchronize();
     first_step_at_ = std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
@@ -53,9 +53,15 @@ class WarmTraining {
   double first_step_at() const { return first_step_at_; }
 
  private:
+  static Setup keeping(Setup setup) {
+    setup.keeps_batch = true;
+    return setup;
+  }
+
   void step() {
-    training_.gradients();
-    if (training_.scale() != 1) optimizer_.unscale(training_.scale());
+    const double loss = training_.gradients();
+    if (!std::isfinite(loss)) throw Error(Exit::data, "the loss is no number any more: what is timed is no training");
+    if (training_.scale() != 1 && !optimizer_.unscale(training_.scale())) return;  // as a training in fp16 does
     optimizer_.step(0.01F, ++number_);
   }
 

@@ -27,6 +27,7 @@ Training::Training(const Setup& setup, std::unique_ptr<Backend> backend) : setup
   options.batch = setup.batch;
   options.precision = setup.precision;
   options.sync_batch_norm = setup.sync_batch_norm;
+  options.keeps_batch = setup.keeps_batch;
   options.record_steps = setup.record_steps;
   options.memory_growth = setup.memory_growth;
   options.training = setup.training;

@@ -21,6 +21,7 @@ struct Setup {
   int classes = 10;
   Precision precision = Precision::fp32;
   StatisticsReducer* sync_batch_norm = nullptr;  ///< not owned
+  bool keeps_batch = false;                      ///< see NetworkOptions
   bool record_steps = true;                      ///< see NetworkOptions
   bool memory_growth = false;                    ///< see NetworkOptions
   bool training = true;                          ///< false: for evaluations alone

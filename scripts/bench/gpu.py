@@ -13,6 +13,7 @@ Exit 4 without a GPU, 1 when a row failed or was left out.
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -26,7 +27,7 @@ from gpu_rows import Rows  # noqa: E402
 from gpu_table import line_of, markdown  # noqa: E402
 from processes import Failed, Limit, TimeLimit, call, run  # noqa: E402
 from report import versions  # noqa: E402
-from tools import ROOT, architectures, find_tools, missing_gpu  # noqa: E402
+from tools import ROOT, architectures, find_tools, gpu_identity, missing_gpu  # noqa: E402
 
 REAL = {"model": "resnet50", "size": 224, "batches": [32, 64, 256], "precisions": ["bf16", "fp16"], "steps": 50}
 REHEARSAL = {"model": "resnet18", "size": 32, "batches": [2], "precisions": ["bf16"], "steps": 1}
@@ -40,25 +41,39 @@ ANOTHER_WAY = re.compile(r"\bnote:|fall(s|ing)?[ -]?back|skipping cudagraphs|not
 
 
 class MemoryWatch:
-    """The GPU's memory while something runs, over what was taken before: MiB, looked at twice a second."""
+    """The memory of the GPU that a program takes first, while something runs, over what was taken before: MiB, looked
+    at twice a second. `peak` is None where nvidia-smi did not say it."""
 
     def __init__(self, device):
         self.watched, self.peak, self.ended = device == "cuda", 0, threading.Event()
 
     @staticmethod
     def used():
-        return int(call(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], 60).splitlines()[0])
+        first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+        which = [f"--id={first}"] if first else []
+        words = ["nvidia-smi", *which, "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+        return int(call(words, 60).splitlines()[0])
 
     def __enter__(self):
         if self.watched:
-            self.before = self.used()
-            self.thread = threading.Thread(target=self.look)
+            self.before = self.look()
+            self.thread = threading.Thread(target=self.watch)
             self.thread.start()
         return self
 
     def look(self):
-        while not self.ended.wait(0.5):
-            self.peak = max(self.peak, self.used() - self.before)
+        try:
+            return self.used()
+        except (Failed, OSError, ValueError) as failure:
+            print(f"the memory of this row is not known: {failure}", file=sys.stderr)
+            self.peak = None
+            return None
+
+    def watch(self):
+        while self.peak is not None and not self.ended.wait(0.5):
+            now = self.look()
+            if now is not None:
+                self.peak = max(self.peak, now - self.before)
 
     def __exit__(self, *_):
         self.ended.set()
@@ -222,6 +237,7 @@ def main():
     folders = [given.out] + ([given.report.resolve()] if given.report is not None else [])
     try:
         about = {"model": shape["model"], "size": shape["size"], "steps": shape["steps"], "device": given.device, "ours": identity(given)}
+        about |= gpu_identity() if given.device == "cuda" else {}
         rows = Rows(folders, about, versions(None))
         rows.open(given.go_on)
         left_out = Comparison(given, shape, rows, ends).run()

@@ -16,7 +16,8 @@ def line_of(row):
     begin = f"| {row['precision']} | {row['batch']} | {row['program']} | "
     if "failure" in row:
         return begin + f"failed: {(row['failure'].splitlines() or [''])[-1]} | | | | | |"
-    return begin + (f"{row['images_per_sec']:.0f} | {row['step_ms']:.2f} | {row['images']} | {pieces(row)} | {row['memory_mib']} | "
+    memory = "not known" if row["memory_mib"] is None else row["memory_mib"]
+    return begin + (f"{row['images_per_sec']:.0f} | {row['step_ms']:.2f} | {row['images']} | {pieces(row)} | {memory} | "
                     f"{row['start_seconds']:.1f} |")
 
 

@@ -28,7 +28,8 @@ class KeptReport:
             return None
         except (OSError, ValueError) as failure:
             return f"it cannot be read ({failure})"
-        differs = [name for name, text in self.about.items() if earlier.get(name) != text]
+        # Who only builds may know no GPU.
+        differs = [name for name, text in self.about.items() if earlier.get(name, text) != text]
         if differs:
             return f"it is of other {' and '.join(differs)}"
         self.report |= {field: earlier[field] for field in ("date", *fields)}

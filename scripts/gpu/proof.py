@@ -20,7 +20,7 @@ from parts import LIMITS, SLOWER, Parts
 from processes import Failed, Limit, NotHere, TimeLimit
 from progress import Progress
 from report import versions
-from tools import ROOT, architectures, find_tools, missing_gpu
+from tools import ROOT, architectures, find_tools, gpu_identity, missing_gpu
 
 
 class NoTime(Exception):
@@ -143,7 +143,8 @@ def open_report(given):
     folders = [given.out] + ([given.report.resolve()] if given.report is not None else [])
     known = [name for name in LIMITS if name != "build" or given.program is None]
     sources = sources_digest() if given.program is None else "none: a stand-in"
-    progress = Progress(folders, known, {"device": given.device, "sources": sources, "program": given.program})
+    about = {"device": given.device, "sources": sources, "program": given.program}
+    progress = Progress(folders, known, about | (gpu_identity() if given.device == "cuda" else {}))
     progress.open(given.parts is not None or given.go_on)
     return progress
 
@@ -167,7 +168,7 @@ def main():
     else:
         progress.write()
     missing = progress.report["not_shown"]
-    holds = progress.holds(asked)
+    holds = not left_out and progress.holds(asked)  # what an earlier call showed is no answer to this one
     print(f"{'everything' if holds else 'not everything'} that was asked for holds; {len(missing)} parts are not shown yet: {given.out / 'gpu-proof.md'}")
     return 0 if holds else 1
 

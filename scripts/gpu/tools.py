@@ -68,6 +68,15 @@ def missing_gpu():
         return str(failure)
 
 
+def gpu_identity():
+    """Names, drivers and compute capabilities of this machine's GPUs: figures of two of them do not belong together.
+    Nothing where there is none."""
+    if missing_gpu() is not None:
+        return {}
+    text = call(["nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader"], 60)
+    return {"gpu": "; ".join(sorted({line.strip() for line in text.splitlines() if line.strip()}))}
+
+
 def architectures(device):
     """The compute capabilities to build for, as nvcc writes them: of this machine's GPUs."""
     if device == "cpu":

@@ -51,6 +51,14 @@ afterEach(() => {
   folder.remove();
 });
 
+it('a part that is left out does not hold, whatever an earlier call showed of it', () => {
+  expect(proof('--parts', 'networks').status).toBe(0);
+  const none = proof('--parts', 'networks', '--minutes', '0');
+  expect(none.stdout).toContain('left out: networks');
+  expect(none.stdout).toContain('not everything that was asked for holds');
+  expect(none.status).toBe(1);
+});
+
 it('a part that hangs is stopped at its time limit, which the report names, and the next one runs', () => {
   writeFileSync(file('hang'), 'networks');
   const hung = proof('--parts', 'networks', '--limit', '1');

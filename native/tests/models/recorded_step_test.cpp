@@ -188,9 +188,11 @@ TEST(RecordedStepWhere, ItCannotBeDoneOpsRunOneByOne) {
 
 /// Steps whose batch is taken anew by each, or kept by the network from the second one on. With an
 /// evaluation before each step, every batch is another one.
-std::vector<float> with_a_batch(const Case& what, bool keep, bool evaluate) {
+std::vector<float> with_a_batch(const Case& what, bool keep, bool evaluate, Precision precision = Precision::fp32) {
   Recorded recorded;
-  const NetworkOptions options{.model = what.name, .classes = kClasses, .image_size = what.size, .batch = kBatch};
+  NetworkOptions options{.model = what.name, .classes = kClasses, .image_size = what.size, .batch = kBatch};
+  options.precision = precision;
+  options.keeps_batch = keep;
   GraphNetwork network(options, what.graph(), test::make_host_cuda_recording(recorded));
   Network& net = network;
   for (uint64_t step = 0; step < 3; ++step) {
@@ -213,13 +215,22 @@ TEST_P(RecordedStep, OnABatchThatIsKeptHasTheBitsOfOneThatIsTakenAnew) {
   EXPECT_EQ(with_a_batch(GetParam(), true, false), with_a_batch(GetParam(), false, false));
 }
 
+/// Its stem goes by space to depth, and no op reads the image after it.
+TEST(RecordedStepOfAStem, OnABatchThatIsKeptHasTheBitsOfOneThatIsTakenAnew) {
+  const Case resnet18{"resnet18", 32, [] { return build_model("resnet18", 32, kClasses); }, 2};
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    EXPECT_EQ(with_a_batch(resnet18, true, false, precision), with_a_batch(resnet18, false, false, precision));
+  }
+}
+
 TEST(RecordedStepBehind, AnEvaluationTakesItsOwnBatch) {
   EXPECT_EQ(with_a_batch(cases()[0], true, true), with_a_batch(cases()[0], false, true));
 }
 
 TEST(RecordedStepBefore, TheFirstOneNoBatchCanBeKept) {
-  GraphNetwork network({.model = "resnet20", .classes = kClasses, .image_size = 8, .batch = kBatch},
-                       build_model("resnet20", 8, kClasses), test::make_host_cuda());
+  NetworkOptions options{.model = "resnet20", .classes = kClasses, .image_size = 8, .batch = kBatch};
+  options.keeps_batch = true;
+  GraphNetwork network(options, build_model("resnet20", 8, kClasses), test::make_host_cuda());
   EXPECT_THROW(network.keep_batch(), Error);
 }
 

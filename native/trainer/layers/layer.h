@@ -69,6 +69,7 @@ struct Purpose {
   std::optional<float> dropout{};  ///< instead of the layers' own rates
   uint64_t seed = 0;               ///< of what is drawn in training
   bool timed = true;               ///< Conv2dParams::timed
+  bool keeps_batch = false;        ///< the images stay where they are until the next step
 };
 
 class Layer {

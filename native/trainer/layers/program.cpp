@@ -74,6 +74,10 @@ void Program::plan(Planner& planner) {
       planner.set_time(2 * count - i);
       stages_[static_cast<size_t>(i)]->plan_backward(planner);
     }
+    if (purpose_.keeps_batch) {
+      planner.set_time(2 * count);
+      planner.activation(0);
+    }
     for (const auto& addition : planner.additions()) {
       additions_[static_cast<size_t>(2 * count - addition.time)].push_back(addition);
     }

@@ -80,7 +80,8 @@ Purpose GraphNetwork::training_purpose() const {
           .training = true,
           .storage = storage_of(options_.precision),
           .dropout = options_.dropout,
-          .seed = options_.seed};
+          .seed = options_.seed,
+          .keeps_batch = options_.keeps_batch};
 }
 
 Purpose GraphNetwork::inference_purpose() const {
@@ -230,7 +231,9 @@ bool GraphNetwork::is_recorded() const {
 }
 
 void GraphNetwork::keep_batch() {
-  if (!batch_there_) throw Error(Exit::internal, "A batch was to be kept before a training step. Report it.");
+  if (!batch_there_ || !options_.keeps_batch) {
+    throw Error(Exit::internal, "A batch was to be kept before a training step, or without asking. Report it.");
+  }
   batch_kept_ = true;
 }
 

@@ -81,6 +81,7 @@ struct NetworkOptions {
   /// It trains and is given evaluations too, whose memory is taken before that of activations.
   bool evaluates = false;
   bool averages = false;       ///< of weights and statistics; their memory is still to come
+  bool keeps_batch = false;    ///< keep_batch() will be called
   bool record_steps = true;    ///< a step's ops are launched as a few CUDA graphs
   bool memory_growth = false;  ///< memory for activations is taken by the first step that needs it
 };
@@ -130,7 +131,8 @@ class Network {
   virtual void synchronize() {}
   /// Lets training steps from now on take the images and labels of the step before once more, from
   /// where the device has them: for measurements. The batch that such a step is given must be the
-  /// same one. An evaluation ends this. Throws Error(Exit::internal) before the first step.
+  /// same one. An evaluation ends this. Throws Error(Exit::internal) before the first step, and
+  /// without NetworkOptions::keeps_batch.
   virtual void keep_batch() = 0;
 
   /// Lets weights and gradients stay in the device's memory and be updated there: nullptr where the

@@ -58,6 +58,7 @@ nlohmann::json bench_step(const BenchStepOptions& options, Communicator& communi
   network.precision = parse_precision(options.precision);
   network.device = options.device;
   network.record_steps = !options.no_cuda_graphs;
+  network.keeps_batch = fixed;
   network.device_index = own_cuda_device(communicator.local_rank());
   const auto plans = make_timed_plans(tune_on(options.tune, options.device));
   network.plans = plans.get();
