@@ -84,6 +84,24 @@ describe('a cluster whose keys lie on its head', () => {
     }
   });
 
+  it('has more nodes than a connection to the head has channels', { timeout: 120_000 }, async () => {
+    const [head, other] = hosts.profile.hosts ?? [];
+    if (!head || !other) throw new Error('the cluster has two hosts');
+    // One machine by many names: each is a node with an agent and channels of its own.
+    const names = Array.from({ length: 13 }, (_, at) => ({ ...other, host: `n${at}`, address: other.host }));
+    const many = hosts.machine({ launcher: 'ssh', hosts: [head, ...names] });
+    try {
+      // One after the other: its one sshd drops logins where ten come at once.
+      for (const { node } of many.nodes) await node.hello();
+      for (const node of many.nodes) {
+        const [ending] = await runOnAll([node], ['true'], () => undefined);
+        expect(ending?.code).toBe(0);
+      }
+    } finally {
+      many.dispose();
+    }
+  });
+
   it('trains on both hosts', async () => {
     const dir = await startRun(machine, hosts.profile, training(300));
     const watcher = new Watcher(machine, dir);

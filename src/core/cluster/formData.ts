@@ -69,12 +69,14 @@ export async function lookAtData(
 
 /**
  * `gpu1 has no ~/images`; undefined where a run could start. A run that takes only some of the
- * nodes needs its data on as many; where hosts are named, these count alone.
+ * nodes, by what is asked or by its profile, needs its data on as many; where hosts are named, these
+ * count alone.
  */
 export function lackOf(
   { found: all }: DataLook,
   typed: string,
   values: Pick<RunFormValues, 'nodes' | 'hosts' | 'ranks' | 'gpus'>,
+  { maxNodes, train }: Pick<Profile, 'maxNodes' | 'train'> = {},
 ): string | undefined {
   const names = values.hosts.split(',').map((name) => name.trim());
   const named = all.filter(({ host }) => names.includes(host));
@@ -82,7 +84,8 @@ export function lackOf(
   const there = found.filter(({ what }) => ['folder', 'file', 'shards'].includes(what));
   const first = found.find((one) => !there.includes(one));
   if (!first) return undefined;
-  const takesSome = [values.nodes, values.ranks, values.gpus].some((text) => text.trim() !== '');
+  const asksForSome = [values.nodes, values.ranks, values.gpus].some((text) => text.trim() !== '');
+  const takesSome = asksForSome || (maxNodes ?? Infinity) < found.length || train?.ranks !== undefined;
   const wanted = Number(values.nodes.trim()) || 1;
   if (takesSome && there.length >= wanted) return undefined;
   if (first.what !== 'missing') return `${typed} cannot be read on ${first.host}: ${first.what}`;

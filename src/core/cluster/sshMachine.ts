@@ -56,6 +56,7 @@ import { buildTrouble, noCudaLibrary, withoutCuda } from '../setup/nodeCuda.js';
 import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
 import { addressOf, headFirst } from './nodes/hosts.js';
+import { HeadWays } from './nodes/headWays.js';
 import { SshNode, type FindElsewhere } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -80,6 +81,7 @@ type Runtimes = ReadonlyMap<SshNode, NodeRuntime>;
 /** A cluster. Owns its nodes and the transport. */
 export class SshMachine implements Machine {
   readonly nodes: readonly SshNode[];
+  private readonly ways: HeadWays;
   protected readonly head: SshNode;
   private payload: Promise<Payload> | undefined;
 
@@ -94,11 +96,13 @@ export class SshMachine implements Machine {
       throw new UserError('usage', `profile ${profile.name} has no hosts`, hint);
     }
     const head = new SshNode(first, { transport, ...shared });
+    const ways = new HeadWays(head, () => new SshNode(first, { transport, ...shared }));
+    this.ways = ways;
     this.nodes = [
       head,
-      ...others.map((host) => {
+      ...others.map((host, index) => {
         const own = profile.launcher === 'ssh';
-        const way = own ? new ThroughHead(head, addressOf(host)) : transport;
+        const way = own ? new ThroughHead(ways.of(index), addressOf(host)) : transport;
         return new SshNode(host, { transport: way, ...shared });
       }),
     ];
@@ -271,6 +275,7 @@ export class SshMachine implements Machine {
 
   dispose(): void {
     for (const node of this.nodes) node.dispose();
+    this.ways.dispose();
     this.options.transport.dispose();
   }
 

@@ -7,12 +7,41 @@ import { UserError } from '../base/errors.js';
 import type { CodeSnapshot } from './snapshot.js';
 import { isSecret, ownIgnoreFile } from './rules.js';
 
-const interpreters =
-  /^(?:python|pypy)[\d.]*$|^(?:bash|sh|dash|zsh|perl|ruby|node|Rscript|julia|torchrun|deepspeed)$/;
-/** Flags of these that take the next word. */
-const withValue = new Set(['-X', '-W', '--nproc_per_node', '--nproc-per-node', '--nnodes']);
-/** What follows is no file. */
-const noFile = new Set(['-c', '-m', '-e', '--module']);
+/** What is known of the words of a program that starts a file. */
+interface Interpreter {
+  name: RegExp;
+  /** Flags that take the next word. */
+  withValue: ReadonlySet<string>;
+  /** A flag after which no file is named. */
+  noFile: RegExp;
+  /** What the file looks like, where a word may as well be the value of a flag that is not known. */
+  file?: RegExp;
+}
+
+const interpreters: readonly Interpreter[] = [
+  {
+    name: /^(?:python|pypy)[\d.]*$/,
+    withValue: new Set(['-X', '-W', '-Q', '--check-hash-based-pycs']),
+    noFile: /^-[bBdEiIOPqRsStuvx]*[cm]/,
+  },
+  {
+    name: /^(?:bash|sh|dash|zsh)$/,
+    withValue: new Set(['-o', '-O', '+o', '+O', '--rcfile', '--init-file']),
+    noFile: /^-[A-Za-z]*[cs]$/,
+  },
+  {
+    name: /^(?:torchrun|deepspeed)$/,
+    withValue: new Set(),
+    noFile: /^(?:-m|--module|--no[-_]python)$/,
+    file: /\.py$/,
+  },
+  {
+    name: /^(?:perl|ruby|node|Rscript|julia)$/,
+    withValue: new Set(),
+    noFile: /^(?:-[A-Za-z]*[eEp]|--eval|--print)/,
+    file: /\.(?:[cm]?js|pl|rb|jl|[rR])$/,
+  },
+];
 
 /** The file of the code folder that these words start, below the folder; undefined where none is named. */
 export function programFile(words: readonly string[]): string | undefined {
@@ -36,12 +65,13 @@ export function programName(words: readonly string[]): string {
 
 /** The file that an interpreter is given. */
 function interpreted([first = '', ...others]: readonly string[]): string | undefined {
-  if (!interpreters.test(basename(first))) return undefined;
+  const known = interpreters.find(({ name }) => name.test(basename(first)));
+  if (!known) return undefined;
   for (let at = 0; at < others.length; ++at) {
     const word = others[at] ?? '';
-    if (noFile.has(word)) return undefined;
-    if (withValue.has(word)) ++at;
-    else if (!word.startsWith('-')) return word;
+    if (known.noFile.test(word)) return undefined;
+    if (known.withValue.has(word)) ++at;
+    else if (!/^[-+]/.test(word) && (known.file?.test(word) ?? true)) return word;
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import type { CodeRecord } from '../contracts/runSchema.js';
 import { HashCache } from './hashCache.js';
 import { KeptBytes } from './keptBytes.js';
 import { git, listCode, listNested, type Listing } from './listing.js';
-import { ownIgnoreFile } from './rules.js';
+import { isSecret, ownIgnoreFile } from './rules.js';
 
 /** Bytes that a file may have, and all of them together; and how many files there may be. */
 const limits = { file: 100e6, folder: 1e9, files: 100_000 } as const;
@@ -66,7 +66,7 @@ export async function takeSnapshot(
   const [listing, commit] = await Promise.all([listed(root), git(root, ['rev-parse', 'HEAD'])]);
   const hashes = await HashCache.open(cache, root);
   const reader = new Reader(root, hashes, signal);
-  const compared = commit && differenceOf(root, listing.secrets); // git does so meanwhile
+  const compared = commit && differenceOf(root, listing); // git does so meanwhile
   await reader.readAll(listing.paths);
   const { files, links, bytes } = reader;
   if (files.length === 0) {
@@ -125,10 +125,20 @@ const unreadable = (path: string, error: unknown): UserError =>
     { cause: error },
   );
 
-/** Without the files that are left out for their secrets. */
-async function differenceOf(root: string, secrets: readonly string[]): Promise<string | undefined> {
+/**
+ * Without the files that are left out for their secrets, also those that git had and has no more: the
+ * difference would have all their lines.
+ */
+async function differenceOf(root: string, { paths, secrets }: Listing): Promise<string | undefined> {
   const plain = ['--no-ext-diff', '--no-textconv', '--no-color', '--relative'];
-  const without = secrets.map((path) => `:(exclude,literal)${path}`);
+  const names = await git(root, ['diff', 'HEAD', '--name-only', '-z', '--no-renames', '--relative']);
+  if (names === undefined) return undefined;
+  const sent = new Set(paths);
+  const gone = names
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '' && isSecret(path) && !sent.has(path));
+  const without = [...new Set([...secrets, ...gone])].map((path) => `:(exclude,literal)${path}`);
   const output = await git(root, ['diff', 'HEAD', ...plain, '--', '.', ...without]);
   if (output === undefined) return undefined;
   if (output.length <= mostDiff) return output.toString('utf8');

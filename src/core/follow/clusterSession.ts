@@ -24,8 +24,20 @@ export type SessionState =
  * What the machine of a profile keeps for as long as it is connected. By way of JSON, since a field
  * may be left out or undefined.
  */
-function wayOf({ kind, hosts, head, transport, launcher, workdir }: Profile): unknown {
-  return kind === 'local' ? '' : JSON.parse(JSON.stringify({ hosts, head, transport, launcher, workdir }));
+function wayOf({ kind, hosts, head, transport, launcher, workdir, slurm = {} }: Profile): unknown {
+  return kind === 'local'
+    ? ''
+    : JSON.parse(
+        JSON.stringify({
+          hosts,
+          head,
+          transport,
+          launcher,
+          workdir,
+          tensorboard: slurm.tensorboard,
+          cuda: slurm.cuda,
+        }),
+      );
 }
 
 /** The order of fields does not count: the profile file has its own. */

@@ -50,8 +50,7 @@ export class LazyTransport implements SshTransport {
       try {
         return await ssh2.connect(target, options);
       } catch (error) {
-        const canOwn = this.profile.transport !== 'ssh2' && process.platform !== 'win32';
-        if (!canOwn || !needsOwn(error)) throw error;
+        if (!this.hasOwnSsh || !needsOwn(error)) throw error;
         this.options.logger.log(
           'info',
           `${target.host} is reached by the ssh of this machine: ${errorText(error)}`,
@@ -61,6 +60,11 @@ export class LazyTransport implements SshTransport {
     }
     this.own ??= this.loadOwn();
     return (await this.own).connect(target, options);
+  }
+
+  /** Whether the user's own ssh may take a connection over. */
+  private get hasOwnSsh(): boolean {
+    return this.profile.transport !== 'ssh2' && process.platform !== 'win32';
   }
 
   dispose(): void {
@@ -74,7 +78,7 @@ export class LazyTransport implements SshTransport {
       import('./ssh2/ssh2Transport.js'),
       import('./base/failures.js'),
     ]);
-    const ssh2 = this.keep(new Ssh2Transport(this.options));
+    const ssh2 = this.keep(new Ssh2Transport({ ...this.options, hasOwnSsh: this.hasOwnSsh }));
     return { ssh2, needsOwn: (error) => error instanceof NeedsOpenSsh };
   }
 

@@ -1,4 +1,5 @@
 // The data that the form names, looked at on the nodes a moment after it was typed.
+import type { Profile } from '../../core/contracts/profileSchema.js';
 import type { Disposable } from '../../core/base/lifecycle.js';
 import { remedyOf } from '../../core/base/errors.js';
 import {
@@ -89,7 +90,7 @@ export class FormData implements Disposable {
   }
 
   /** What is wrong, by field. */
-  problems(values: RunFormValues): Record<string, string> {
+  problems(values: RunFormValues, profile?: Profile): Record<string, string> {
     const { refused, looks = [] } = this;
     const wrong: Record<string, string> = {};
     const said = refused?.typed === values[refused?.field ?? 'data'] ? refused : undefined;
@@ -98,7 +99,7 @@ export class FormData implements Disposable {
     if (said && !isSeen) wrong[said.field] = said.text;
     for (const look of looks) {
       const field = fields[look.name];
-      const lack = lackOf(look, values[field].trim(), values);
+      const lack = lackOf(look, values[field].trim(), values, profile);
       if (lack !== undefined) wrong[field] = lack;
     }
     return wrong;

@@ -90,8 +90,10 @@ export class FormSession implements Disposable {
     const draft = services.context.workspaceState.get<RunFormValues>(draftKey);
     const blank = emptyForm(typeof from === 'string' ? from : usual);
     this.isLike = typeof from === 'object';
-    if (typeof from === 'object') this.form = formOf(from);
-    else if (draft === undefined) this.form = blank;
+    if (typeof from === 'object') {
+      this.form = formOf(from);
+      void services.context.workspaceState.update(draftKey, this.form); // a reload of the window finds it
+    } else if (draft === undefined) this.form = blank;
     else this.form = { ...blank, ...draft, ...(from === undefined ? {} : { profile: from }) };
     this.store.defer(() => {
       this.figures?.dispose();
@@ -217,7 +219,7 @@ export class FormSession implements Disposable {
     const checked = this.check();
     const { session } = this;
     this.tried = true;
-    const lacks = Object.keys(this.data.problems(this.form)).length > 0;
+    const lacks = Object.keys(this.data.problems(this.form, this.session?.profile)).length > 0;
     if (!session || !checked || checked.problems.length > 0 || lacks) {
       this.say(`${without}: correct what is marked.`, true);
       return undefined;
@@ -256,7 +258,7 @@ export class FormSession implements Disposable {
     const checked = this.check();
     const hosts = figures?.hosts ?? [];
     const { content } = this.data;
-    const lacks = this.data.problems(form);
+    const lacks = this.data.problems(form, this.session?.profile);
     const [lack] = Object.values(lacks);
     const place =
       lack !== undefined || this.data.isLooking

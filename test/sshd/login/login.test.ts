@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sshd } from '../../../scripts/practice/sshd.mjs';
 import { isCancelled, UserError } from '../../../src/core/base/errors.js';
+import { nullLogger } from '../../../src/core/base/log.js';
 import type { SshTarget } from '../../../src/core/ssh/base/transport.js';
+import { LazyTransport } from '../../../src/core/ssh/lazyTransport.js';
 import { known, ScriptedPrompter, text, World } from '../support/hosts.js';
 import { pamPrefix, passwordOptions, setPassword } from '../support/passwords.js';
 
@@ -142,6 +144,40 @@ test('the keys of an agent log in, and one that the profile names goes first', a
     expect(log).not.toContain('Failed publickey');
     expect(prompter.secrets).toEqual([]);
   } finally {
+    world.configure('');
+    child.kill();
+  }
+});
+
+test('a certificate that only the agent holds logs in by the own ssh of this machine', async () => {
+  const [authority, member] = [world.makeKey('authority'), world.makeKey('member')];
+  execFileSync('ssh-keygen', ['-q', '-s', authority, '-I', 'id', '-n', user, `${member}.pub`]);
+  const server = await world.serve('127.0.0.8', {
+    authorizedKey: `cert-authority ${readFileSync(`${authority}.pub`, 'utf8')}`,
+  });
+  const socket = join(world.dir, 'agent-of-certificate');
+  const child = await agent(socket, member);
+  const env = { PATH: process.env['PATH'], SSH_AUTH_SOCK: socket };
+  world.configure(`IdentityAgent ${socket}`);
+  const transportOf = (transport: 'auto' | 'ssh2'): LazyTransport =>
+    new LazyTransport(
+      { transport },
+      {
+        ...{ prompter, home: world.home, logger: nullLogger, configFile: world.configFile },
+        surroundings: { env, home: world.dir },
+      },
+    );
+  const [auto, ssh2] = [transportOf('auto'), transportOf('ssh2')];
+  try {
+    const target: SshTarget = { host: server.address, port: server.port, user };
+    const channel = await (await auto.connect(target, {})).exec('whoami');
+    expect((await text(channel.stdout)).trim()).toBe(user);
+    expect(readFileSync(server.log, 'utf8')).toContain('Accepted publickey');
+    await expect(ssh2.connect(target, {})).rejects.toThrow(/does not let .* in \(tried: the key member of the agent/);
+    expect(prompter.secrets).toEqual([]);
+  } finally {
+    auto.dispose();
+    ssh2.dispose();
     world.configure('');
     child.kill();
   }

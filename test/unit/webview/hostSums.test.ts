@@ -1,5 +1,6 @@
 // The line of a host's sums, and heat rows of hosts without GPUs.
 import { expect, it } from 'vitest';
+import { spliceHost } from '../../../src/webview/dashboard/model/columns.js';
 import { heatRows, heatValue, rowName, rowsText } from '../../../src/webview/dashboard/devices/heatGrid.js';
 import { hostSums, hostTrouble } from '../../../src/webview/dashboard/devices/hostSums.js';
 import type { GpuColumns, HostColumns } from '../../../src/webview/protocol.js';
@@ -55,4 +56,14 @@ it('a host without GPUs is a row of the heat grid', () => {
   expect(rowsText(rows)).toBe('2 GPUs and 1 host without any');
   expect(rows.map((row) => heatValue(row, 1, 'utilization'))).toEqual([0.9, 0.9, 0.35]);
   expect(heatValue(rows[2]!, 1, 'memory')).toBeCloseTo(120 / 512);
+  const lost = heatRows([host([gpu(0, { memoryTotal: 0, used: [0, 0] })])]);
+  expect(heatValue(lost[0]!, 1, 'memory')).toBeNull();
+});
+
+it('a GPU that the node has told of late is asked for whole', () => {
+  const page = host([]);
+  expect(spliceHost(page, { from: 0, rows: host([gpu(0)]) })).toBe(false);
+  const known = host([gpu(0)]);
+  expect(spliceHost(known, { from: 0, rows: host([gpu(0), gpu(1)]) })).toBe(false);
+  expect(spliceHost(known, { from: 0, rows: host([gpu(0)]) })).toBe(true);
 });

@@ -3,7 +3,7 @@
 import type { AnyAuthMethod, AuthHandlerMiddleware, Client, ParsedKey, Prompt } from 'ssh2';
 import { errorText, isCancelled, UserError } from '../../base/errors.js';
 import type { SshConfig } from '../config/config.js';
-import { failure, lastWords, Refused } from '../base/failures.js';
+import { failure, lastWords, NeedsOpenSsh, Refused } from '../base/failures.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import type { GuardedParts } from '../library/guardedParts.js';
 import type { Hash, Identities, Identity } from './identities.js';
@@ -17,6 +17,8 @@ export interface AuthenticatorOptions {
   secrets: Secrets;
   /** The login ends here. */
   onFail: (error: Error) => void;
+  /** Why the user's own ssh may get in by a key that ssh2 cannot use. Left out: it cannot be used. */
+  keyForOwnSsh?: (() => Promise<string | undefined>) | undefined;
   /** Wraps what may wait for a person. */
   patiently: <T>(wait: () => Promise<T>) => Promise<T>;
 }
@@ -75,6 +77,9 @@ export class Authenticator {
     if (can('publickey')) {
       const key = this.keys.shift();
       if (key) return this.offer(key, username);
+      // Before the user is asked: ssh, too, tries its keys first.
+      const own = this.once('own ssh') ? await this.options.keyForOwnSsh?.() : undefined;
+      if (own !== undefined) throw new NeedsOpenSsh(config.host, own);
     }
     if (
       can('keyboard-interactive') &&

@@ -14,8 +14,7 @@ const magic = Buffer.from('openssh-key-v1\0', 'latin1');
 
 /** `publicText` is the `.pub` file beside it, if there is one. */
 export function readKeyFile({ utils }: Ssh2, text: string, publicText: string | undefined): KeyFile {
-  const blob = publicBlob(text);
-  const type = blob === undefined ? undefined : keyType(blob);
+  const { blob, type } = publicKeyOf(text) ?? {};
   if (type?.startsWith('sk-')) return { kind: 'unusable', why: 'it is a security key (FIDO)' };
   const parsed = first(utils.parseKey(text));
   if (!(parsed instanceof Error)) {
@@ -27,6 +26,12 @@ export function readKeyFile({ utils }: Ssh2, text: string, publicText: string | 
   const line = blob && type ? `${type} ${blob.toString('base64')}` : publicText;
   const publicKey = line === undefined ? undefined : first(utils.parseKey(line));
   return { kind: 'encrypted', publicKey: publicKey instanceof Error ? undefined : publicKey };
+}
+
+/** The public half and its type, where a private key file shows them. */
+export function publicKeyOf(text: string): { blob: Buffer; type: string | undefined } | undefined {
+  const blob = publicBlob(text);
+  return blob === undefined ? undefined : { blob, type: keyType(blob) };
 }
 
 /** The key of a file behind a passphrase, or an Error where the passphrase is wrong. */

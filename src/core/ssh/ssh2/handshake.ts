@@ -61,6 +61,8 @@ export interface Attempt {
   arrival: Arrival;
   identities: Identities;
   secrets: Secrets;
+  /** See `AuthenticatorOptions`. */
+  keyForOwnSsh: (() => Promise<string | undefined>) | undefined;
   parts: GuardedParts;
   slot: Slot;
   signal: AbortSignal | undefined;
@@ -108,8 +110,9 @@ export async function login(attempt: Attempt): Promise<Client> {
       fail(timedOut(place, isDecided ? 'during the login' : 'during the key exchange'));
     });
     const patiently = <T>(wait: () => Promise<T>): Promise<T> => deadline.patiently(() => slot.without(wait));
-    const { identities, secrets } = attempt;
-    const auth = new Authenticator({ ssh2, config, identities, secrets, onFail: fail, patiently });
+    const { identities, secrets, keyForOwnSsh } = attempt;
+    const given = { ssh2, config, identities, secrets, keyForOwnSsh };
+    const auth = new Authenticator({ ...given, onFail: fail, patiently });
     signal?.addEventListener('abort', cancel, { once: true });
     client
       .once('ready', () => {

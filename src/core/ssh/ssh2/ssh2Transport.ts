@@ -6,6 +6,7 @@ import { nullLogger, type Logger } from '../../base/log.js';
 import { trainyardHome } from '../../profiles/store.js';
 import { Attempts } from '../base/attempts.js';
 import { loadIdentities } from '../auth/identities.js';
+import { keyForOwnSsh as ownKey } from '../auth/ownSshKeys.js';
 import { Secrets } from '../auth/secrets.js';
 import { needsOpenSsh, ownSurroundings, type SshConfig, type Surroundings } from '../config/config.js';
 import { ConfigReader } from '../config/configReader.js';
@@ -37,6 +38,8 @@ export interface Ssh2TransportOptions {
   /** In place of the user's own SSH configuration. Never a path that a workspace names. */
   configFile?: string;
   logger?: Logger;
+  /** Whether the user's own ssh may take a connection over. */
+  hasOwnSsh?: boolean;
 }
 
 /**
@@ -54,7 +57,10 @@ export class Ssh2Transport implements SshTransport {
   private readonly lifetime = new AbortController();
   private readonly connections = new Set<Ssh2Connection>();
 
-  constructor({ prompter, home, surroundings, configFile, logger }: Ssh2TransportOptions) {
+  private readonly hasOwnSsh: boolean;
+
+  constructor({ prompter, home, surroundings, configFile, logger, hasOwnSsh = false }: Ssh2TransportOptions) {
+    this.hasOwnSsh = hasOwnSsh;
     const around = surroundings ?? ownSurroundings();
     this.secrets = new Secrets(prompter);
     this.review = new HostKeyReview(prompter);
@@ -159,7 +165,20 @@ export class Ssh2Transport implements SshTransport {
     const address =
       'remoteAddress' in sock && typeof sock.remoteAddress === 'string' ? sock.remoteAddress : place.hostName;
     const { secrets, parts } = this;
-    const given = { ssh2, config, place, sock, address, checker, arrival, identities, slot, signal };
+    const keyForOwnSsh = this.hasOwnSsh ? () => ownKey(config) : undefined;
+    const given = {
+      ssh2,
+      config,
+      place,
+      sock,
+      address,
+      checker,
+      arrival,
+      identities,
+      slot,
+      signal,
+      keyForOwnSsh,
+    };
     const client = await login({ ...given, secrets, parts });
     const receiving = parts.improve(client);
     if (receiving !== undefined && sock instanceof GatheringSocket) sock.reuseMemory(receiving);

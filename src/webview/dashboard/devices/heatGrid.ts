@@ -44,7 +44,7 @@ export function rowsText(rows: readonly HeatRow[]): string {
 export function heatValue(row: HeatRow, sample: number, kind: HeatKind): number | null {
   const { used, total } = rowMemory(row);
   const value = (kind === 'memory' ? used : rowUse(row))[sample] ?? null;
-  if (value === null) return null;
+  if (value === null || (kind === 'memory' && total === 0)) return null; // a GPU that is lost has no memory
   return Math.min(1, Math.max(0, value / (kind === 'memory' ? total : 100)));
 }
 

@@ -62,7 +62,12 @@ export function spliceHost(target: HostColumns, { from, rows }: Slice<HostColumn
     splice(target.cpuPercent, from, cpuPercent) &&
     splice(target.memoryUsed, from, memoryUsed);
   Object.assign(target, rest);
-  return whole && target.gpus.every((gpu, index) => spliceGpu(gpu, gpus[index], from));
+  // One that answered late, or was added, is not there yet: all of it is asked for again.
+  return (
+    whole &&
+    gpus.length === target.gpus.length &&
+    target.gpus.every((gpu, index) => spliceGpu(gpu, gpus[index], from))
+  );
 }
 
 function spliceGpu(target: GpuColumns, update: GpuColumns | undefined, from: number): boolean {

@@ -67,6 +67,10 @@ describe('what the nodes lack', () => {
   });
 
   it('is nothing where a run of fewer nodes has enough', () => {
+    const some = look('folder', 'folder', 'missing', 'missing');
+    expect(lackOf(some, '~/a', all, { maxNodes: 2 })).toBeUndefined();
+    expect(lackOf(some, '~/a', all, { train: { ranks: 2 } })).toBeUndefined();
+    expect(lackOf(some, '~/a', all, { maxNodes: 4 })).toBe('gpu3 has no ~/a');
     expect(lackOf(look('folder', 'missing'), '~/a', { ...all, nodes: '1' })).toBeUndefined();
     expect(lackOf(look('folder', 'missing'), '~/a', { ...all, nodes: '2' })).toBe('gpu2 has no ~/a');
     expect(lackOf(look('missing', 'missing'), '~/a', { ...all, ranks: '1' })).toBe('gpu1 has no ~/a');

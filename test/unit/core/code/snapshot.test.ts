@@ -130,6 +130,22 @@ it('the commit and what differs from it are recorded, without secrets', async ()
   expect(diff).not.toContain('hidden');
 });
 
+it('a secret that was just taken out of git is in no difference', async () => {
+  git('init', '-q');
+  put('train.py', 'one\n');
+  put('.env', 'KEY=hidden\n');
+  put('.env.example', 'KEY=\n');
+  git('add', '-f', '.');
+  git('commit', '-qm', 'x');
+  git('rm', '-q', '--cached', '.env');
+  put('.gitignore', '.env\n');
+  put('.env.example', 'KEY=shown\n');
+  const { diff, paths } = await take();
+  expect(paths.has('.env')).toBe(false);
+  expect(diff).toContain('+KEY=shown');
+  expect(diff).not.toContain('hidden');
+});
+
 it('content and the bit of a program make the name; times and the cache do not', async () => {
   put('a.py', 'same');
   put('b.py', 'same');
@@ -194,6 +210,14 @@ it.each([
   [['/opt/env/bin/python3.11', '-u', 'train.py'], 'train.py'],
   [['~/env/bin/torchrun', 'train.py'], 'train.py'],
   [['/usr/bin/nvidia-smi', 'train.py'], undefined],
+  [['bash', '-lc', 'python3 train.py'], undefined],
+  [['bash', '-o', 'pipefail', 'x.sh'], 'x.sh'],
+  [['python3', '-um', 'pkg'], undefined],
+  [['torchrun', '--master_port', '29500', '--max-restarts', '0', 'train.py', 'x.py'], 'train.py'],
+  [['torchrun', '--nnodes', '1', '-m', 'pkg.train'], undefined],
+  [['deepspeed', '--num_gpus', '4', 'train.py'], 'train.py'],
+  [['node', '-r', 'dotenv/config', 'app.mjs'], 'app.mjs'],
+  [['perl', '-pe', 's/a/b/', 'x.pl'], undefined],
 ])('the program of %j is %s', (words, path) => {
   expect(programFile(words)).toBe(path);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import type { SlurmEnd } from '../../../../src/core/contracts/runSchema.js';
-import { reasonOf, statusOf } from '../../../../src/core/model/runStatus.js';
+import { isEnd, reasonOf, statusOf } from '../../../../src/core/model/runStatus.js';
 import { parseScontrolJob, parseSqueue } from '../../../../src/core/slurm/queue.js';
 import { endsToKeep, jobsToAsk, withStand, type QueueLook } from '../../../../src/core/slurm/stand.js';
 import { endedWords, waitingWords } from '../../../../src/core/slurm/words.js';
@@ -18,9 +18,9 @@ function entry(
     reason = null,
     interrupted = phase === undefined || !['finished', 'stopped', 'failed'].includes(phase),
   } = more;
-  const record = { ...(goesOn === true ? { goesOn } : {}), ...(ended === undefined ? {} : { ended }) };
+  const record = { ...(goesOn === undefined ? {} : { goesOn }), ...(ended === undefined ? {} : { ended }) };
   const slurm = { job: '5', requeue: true, layout: [], staging, ...record };
-  const state = phase === undefined ? null : { phase, started: 1, reason };
+  const state = phase === undefined ? null : { phase, started: 1, updated: 2, reason };
   return { id: 'r', dir: '/r', run: { slurm }, state, interrupted, elsewhere: null } as unknown as RunEntry;
 }
 const queued = (line: string): QueueLook => ({
@@ -130,6 +130,50 @@ describe('a run that Slurm has', () => {
     expect(withStand(before, pending).queue?.text).toMatch(
       /^again, since a job of higher priority took its nodes; place 3 in work; /,
     );
+  });
+
+  describe('and whose job is cancelled before it begins again', () => {
+    const waits = entry('stopped', {
+      goesOn: true,
+      ended: { state: 'PREEMPTED' },
+      reason: 'stopped at once',
+    });
+    const updated = waits.state?.updated;
+    const kept = (look: QueueLook): SlurmEnd[] => endsToKeep([waits], look).map((end) => end.ended);
+
+    it('has that end kept, once the queue has its job no more', () => {
+      const how = { exitCode: 0, signal: 0 };
+      expect(kept(ended('CANCELLED'))).toEqual([{ state: 'CANCELLED', ...how }]);
+      expect(kept(nothing)).toEqual([{ state: 'PREEMPTED' }]); // the last that was heard of it
+      for (const look of [pending, running, ended('NODE_FAIL'), ended('PENDING')]) {
+        expect(kept(look)).toEqual([]);
+      }
+      const first = entry('stopped', { goesOn: true });
+      expect(endsToKeep([first], nothing).map((end) => end.ended)).toEqual([{ state: 'UNKNOWN', ...how }]);
+    });
+
+    it('says why also where Slurm has forgotten the job and nobody kept the end', () => {
+      expect(withStand(waits, nothing).queue?.text).toBe(
+        "Slurm's job 5 is over: a job of higher priority took its nodes (PREEMPTED)",
+      );
+    });
+
+    it('is over for who follows it, whatever the start before left, and is asked about no more', () => {
+      const end = { state: 'CANCELLED', detail: 'in the queue by ada@laptop' };
+      for (const phase of ['stopped', 'finished', 'failed', 'running']) {
+        const over = entry(phase, { goesOn: false, ended: end, reason: 'stopped at once' });
+        expect(jobsToAsk([over])).toEqual([]);
+        expect(endsToKeep([over], nothing)).toEqual([]);
+        const stood = withStand(over, nothing);
+        expect(stood.queue).toMatchObject({ kind: 'ended', state: 'CANCELLED' });
+        expect(isEnd(stood, updated)).toBe(true);
+        expect(reasonOf(stood)).toBe(
+          "stopped at once. Slurm's job 5 is over: it was cancelled (in the queue by ada@laptop) (CANCELLED)",
+        );
+      }
+      expect(isEnd(withStand(waits, pending), updated)).toBe(false);
+      expect(isEnd(withStand(waits, ended('CANCELLED')), updated)).toBe(true);
+    });
   });
 
   it('whose job ended without a word is interrupted, and says why', () => {
