@@ -1,9 +1,11 @@
 // NVIDIA's wheels in the user's cache, by what they are made from.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { cache, toolchainLink } from '../lib/paths.mjs';
-import { run, step } from '../lib/shell.mjs';
+import { step } from '../lib/shell.mjs';
+import { madeOnce } from './madeOnce.mjs';
+import { pipInstall } from './pip.mjs';
 
 /**
  * Linkers look for libX.so, wheels bring only libX.so.N.
@@ -23,23 +25,19 @@ export function linkUnversioned(folder) {
  * @returns {{ hash: string, folder: string }}
  */
 export function ensureWheels({ what, requirements, arrange, more = '', pip = [] }) {
-  const hash = createHash('sha256').update(readFileSync(requirements)).update(more).digest('hex').slice(0, 16);
+  const hash = createHash('sha256')
+    .update(readFileSync(requirements))
+    .update(more)
+    .digest('hex')
+    .slice(0, 16);
   const folder = join(cache, 'cuda', hash);
-  if (existsSync(folder)) return { hash, folder };
-  mkdirSync(dirname(folder), { recursive: true });
-  const temporary = `${folder}.partial-${process.pid}`;
-  rmSync(temporary, { recursive: true, force: true });
-  try {
+  madeOnce(folder, (temporary) => {
     step(what);
-    const words = ['-q', '--disable-pip-version-check', '--no-compile', '--no-deps', '--require-hashes', ...pip];
     const python = join(toolchainLink, 'venv/bin/python');
-    run(python, ['-m', 'pip', 'install', ...words, '--target', temporary, '-r', requirements]);
+    const words = ['--no-deps', ...pip, '--target', temporary];
+    pipInstall({ python, requirements, folder: temporary, words });
     arrange(temporary);
-    renameSync(temporary, folder);
-  } catch (error) {
-    rmSync(temporary, { recursive: true, force: true });
-    throw error;
-  }
+  });
   return { hash, folder };
 }
 

@@ -6,19 +6,15 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  readdirSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createHash } from 'node:crypto';
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism, tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
@@ -27,7 +23,9 @@ import { compilerCacheWords } from './compilerCache.mjs';
 import { audit, ownReadings } from './cudaAudit.mjs';
 import { ensureCuda12Toolkit } from './cuda12Toolkit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
-import { isTestProgram, runNativeTests } from './nativeTests.mjs';
+import { restoreOrMake } from './keptBuilds.mjs';
+import { runNativeTests } from './nativeTests.mjs';
+import { filesOfGit, sourcesHash } from './sources.mjs';
 import { ensureToolchain } from './toolchain.mjs';
 
 /** @import { Counts } from '../lib/counts.mjs' */
@@ -36,31 +34,6 @@ const native = join(root, 'native');
 const output = join(build, 'native', 'release');
 /** @param {string} name */
 const tool = (name) => join(toolchainLink, 'venv', 'bin', name);
-
-/** @param {RegExp} [ending] */
-function nativeFiles(ending = /./) {
-  return capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
-    .stdout.split('\n')
-    .filter((path) => path !== '' && ending.test(path) && existsSync(join(root, path)))
-    .sort();
-}
-
-/**
- * What a program is made from: the files that `takes`, and what builds them.
- * @param {string} tools
- * @param {(path: string) => boolean} takes
- */
-function sourcesHash(tools, takes) {
-  const hash = createHash('sha256').update(tools);
-  for (const path of nativeFiles().filter(takes)) {
-    hash
-      .update(path)
-      .update('\0')
-      .update(readFileSync(join(root, path)))
-      .update('\0');
-  }
-  return hash.digest('hex').slice(0, 16);
-}
 
 /**
  * Everything under native but the tests.
@@ -98,35 +71,6 @@ function ninja(targets) {
   run(tool('ninja'), ['-C', output, '-j', String(cores), ...quiet, ...targets], { stdio: ['ignore', 2, 2] });
 }
 
-/**
- * Keeps the five newest builds, so that a second clone of the same sources need not compile.
- * @param {string} binaries
- * @param {string} kept
- */
-function store(binaries, kept) {
-  const folder = dirname(kept);
-  mkdirSync(folder, { recursive: true });
-  const temporary = `${kept}.partial-${process.pid}`;
-  cpSync(binaries, temporary, { recursive: true, filter: (path) => !isTestProgram(basename(path)) });
-  rmSync(kept, { recursive: true, force: true });
-  renameSync(temporary, kept);
-  const byAge = readdirSync(folder)
-    .map((name) => join(folder, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const path of byAge.slice(5)) rmSync(path, { recursive: true, force: true });
-}
-
-/**
- * @param {string} kept
- * @param {string} binaries
- */
-function restore(kept, binaries) {
-  const now = new Date();
-  utimesSync(kept, now, now);
-  mkdirSync(binaries, { recursive: true });
-  cpSync(kept, binaries, { recursive: true });
-}
-
 function linkLibraries() {
   const libraries = join(output, 'node', 'lib');
   rmSync(libraries, { force: true });
@@ -161,19 +105,20 @@ function beginStandardLibrary() {
 /** Makes build/native/release/node/bin/{agent,trainer}, and what belongs beside them. */
 export function buildNative() {
   const toolchain = ensureToolchain();
-  const binaries = join(output, 'node', 'bin');
-  const kept = join(cache, 'native', sourcesHash(toolchain, ofPrograms));
-  if (existsSync(kept)) {
-    restore(kept, binaries);
-    linkLibraries();
-    carryScripts();
-    return;
-  }
-  step('native: agent and trainer');
-  beginStandardLibrary();
-  configure();
-  ninja(['agent', 'trainer']);
-  store(binaries, kept);
+  const restored = restoreOrMake({
+    folder: join(cache, 'native'),
+    sources: () => sourcesHash(toolchain, ofPrograms),
+    binaries: join(output, 'node', 'bin'),
+    make: () => {
+      step('native: agent and trainer');
+      beginStandardLibrary();
+      configure();
+      ninja(['agent', 'trainer']);
+    },
+  });
+  if (!restored) return;
+  linkLibraries();
+  carryScripts();
 }
 
 /** CMake makes both libraries in one tree, whose rules are there for whoever has both toolkits. */
@@ -188,19 +133,20 @@ export function buildCuda() {
   const builds = [
     { target: 'trainer_cuda', name: 'cuda', tools: ensureCudaToolkit() },
     { target: 'trainer_cuda12', name: 'cuda12', tools: ensureCuda12Toolkit() },
-  ].map((each) => ({
-    ...each,
-    folder: join(output, 'node', each.name),
-    kept: join(cache, `${each.name}-library`, sourcesHash(toolchain + each.tools, ofCudaLibrary)),
-  }));
-  const lacking = builds.filter(({ kept }) => !existsSync(kept));
-  for (const { kept, folder } of builds.filter((each) => !lacking.includes(each))) restore(kept, folder);
-  if (lacking.length === 0) return;
-  configure(...bothLibraries);
-  for (const { target, folder, kept } of lacking) {
-    step(`native: CUDA library (${target})`);
-    ninja([target]);
-    store(folder, kept);
+  ];
+  let configured = false;
+  for (const { target, name, tools } of builds) {
+    restoreOrMake({
+      folder: join(cache, `${name}-library`),
+      sources: () => sourcesHash(toolchain + tools, ofCudaLibrary),
+      binaries: join(output, 'node', name),
+      make: () => {
+        if (!configured) configure(...bothLibraries);
+        configured = true;
+        step(`native: CUDA library (${target})`);
+        ninja([target]);
+      },
+    });
   }
 }
 
@@ -259,8 +205,9 @@ function planForCuda12() {
 
 /** @param {readonly string[]} arguments_ */
 function format(arguments_) {
+  const files = filesOfGit().filter((path) => /\.(cpp|h|cu|cuh)$/.test(path));
   ensureToolchain();
-  run(tool('clang-format'), [...arguments_, ...nativeFiles(/\.(cpp|h|cu|cuh)$/)], { cwd: root });
+  run(tool('clang-format'), [...arguments_, ...files], { cwd: root });
 }
 
 /** @type {Record<string, () => void | Promise<void>>} */

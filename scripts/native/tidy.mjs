@@ -12,14 +12,11 @@ import { join } from 'node:path';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { cudaLink, ensureCudaToolkit } from './cudaToolkit.mjs';
 import { capture, main, step } from '../lib/shell.mjs';
+import { filesOfGit } from './sources.mjs';
 import { ensureToolchain } from './toolchain.mjs';
 
 /** @param {RegExp} pattern */
-const listed = (pattern) =>
-  capture('git', ['ls-files', '-co', '--exclude-standard', 'native'], { cwd: root })
-    .stdout.split('\n')
-    .filter((path) => pattern.test(path) && existsSync(join(root, path)))
-    .sort();
+const listed = (pattern) => filesOfGit().filter((path) => pattern.test(path));
 
 /** The include folders and definitions zig gives its clang, so that clang-tidy reads the same standard library (but
  * its own intrinsics, which belong to its own version). */
@@ -160,12 +157,12 @@ const recentCommits = 20;
 function recent(paths) {
   const inCommits = ['log', `-${recentCommits}`, '--name-only', '--pretty=', '--', 'native'];
   const inTree = ['status', '--porcelain', '--no-renames', '-uall', '--', 'native'];
-  const changed = new Set([
-    ...capture('git', inCommits, { cwd: root }).stdout.split('\n'),
-    ...capture('git', inTree, { cwd: root })
-      .stdout.split('\n')
-      .map((line) => line.slice(3)),
-  ]);
+  const [commits = '', tree = ''] = [inCommits, inTree].map((words) => {
+    const { ok, stdout, stderr } = capture('git', words, { cwd: root });
+    if (!ok) throw new Error(`git does not say what changed: ${stderr.trim()}\nRun this without --recent.`);
+    return stdout;
+  });
+  const changed = new Set([...commits.split('\n'), ...tree.split('\n').map((line) => line.slice(3))]);
   if (changed.has('native/.clang-tidy')) return paths;
   /** @param {string} path */
   const included = (path) =>
@@ -177,9 +174,10 @@ function recent(paths) {
 }
 
 main(async () => {
+  const headers = listed(/\.h$/);
   const toolchain = ensureToolchain();
   const common = createHash('sha256').update(toolchain);
-  for (const path of [...listed(/\.h$/), 'native/.clang-tidy', 'scripts/native/tidy.mjs'])
+  for (const path of [...headers, 'native/.clang-tidy', 'scripts/native/tidy.mjs'])
     common.update(readFileSync(join(root, path)));
   const base = common.digest('hex');
   const passed = join(cache, 'tidy');

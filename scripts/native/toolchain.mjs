@@ -9,15 +9,16 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { capture, has, run, step } from '../lib/shell.mjs';
 import { ensureSystemPackages } from '../lib/systemPackages.mjs';
+import { madeOnce } from './madeOnce.mjs';
+import { pipInstall } from './pip.mjs';
 
 const requirements = join(root, 'scripts/requirements/toolchain.txt');
 /**
@@ -97,49 +98,31 @@ function pythonFolder(library) {
   return name;
 }
 
-/** @param {string} final */
-function makeToolchain(final) {
-  const temporary = `${final}.partial-${process.pid}`;
-  rmSync(temporary, { recursive: true, force: true });
-  mkdirSync(temporary, { recursive: true });
-  try {
-    step('toolchain: compiler, CMake, MPICH, oneDNN (about 500 MB on disk, once)');
-    run('python3', ['-m', 'venv', join(temporary, 'venv')]);
-    const pip = [
-      '-m',
-      'pip',
-      'install',
-      '-q',
-      '--disable-pip-version-check',
-      '--no-compile',
-      '--require-hashes',
-      '-r',
-      requirements,
-    ];
-    run(join(temporary, 'venv/bin/python'), pip);
-    const packages = join('lib', pythonFolder(join(temporary, 'venv/lib')), 'site-packages');
-    symlinkSync(join(packages, 'ziglang'), join(temporary, 'venv/zig'));
-    symlinkSync(packages, join(temporary, 'venv/site-packages'));
-    step('toolchain: header-only and static libraries');
-    unpackDebianPackages(temporary);
-    writeZigWrappers(temporary, final);
-    symlinkSync(libgompPath(), join(temporary, 'libgomp.so.1'));
-    renameSync(temporary, final);
-    relocateVenv(temporary, final);
-  } catch (error) {
-    rmSync(temporary, { recursive: true, force: true });
-    throw error;
-  }
+/**
+ * @param {string} temporary where it is made
+ * @param {string} final where it will be
+ */
+function fillToolchain(temporary, final) {
+  step('toolchain: compiler, CMake, MPICH, oneDNN (about 500 MB on disk, once)');
+  run('python3', ['-m', 'venv', join(temporary, 'venv')]);
+  pipInstall({ python: join(temporary, 'venv/bin/python'), requirements, folder: temporary });
+  const packages = join('lib', pythonFolder(join(temporary, 'venv/lib')), 'site-packages');
+  symlinkSync(join(packages, 'ziglang'), join(temporary, 'venv/zig'));
+  symlinkSync(packages, join(temporary, 'venv/site-packages'));
+  step('toolchain: header-only and static libraries');
+  unpackDebianPackages(temporary);
+  writeZigWrappers(temporary, final);
+  symlinkSync(libgompPath(), join(temporary, 'libgomp.so.1'));
+  relocateVenv(temporary, final);
 }
 
 /**
- * A venv's scripts name its own absolute path; it was made under a temporary one so that no
- * half-made one is ever used.
- * @param {string} from
- * @param {string} to
+ * A venv's scripts name its own absolute path. From here on they work at `to` alone.
+ * @param {string} from where it is
+ * @param {string} to where it will be
  */
 function relocateVenv(from, to) {
-  const bin = join(to, 'venv/bin');
+  const bin = join(from, 'venv/bin');
   for (const name of readdirSync(bin)) {
     const path = join(bin, name);
     if (!lstatSync(path).isFile()) continue;
@@ -162,10 +145,7 @@ export function ensureToolchain() {
     .digest('hex')
     .slice(0, 16);
   const folder = join(cache, 'toolchain', hash);
-  if (!existsSync(folder)) {
-    mkdirSync(dirname(folder), { recursive: true });
-    makeToolchain(folder);
-  }
+  madeOnce(folder, (temporary) => fillToolchain(temporary, folder));
   mkdirSync(build, { recursive: true });
   rmSync(toolchainLink, { force: true });
   symlinkSync(folder, toolchainLink);

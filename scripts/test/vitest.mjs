@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { added } from '../lib/counts.mjs';
 import { root } from '../lib/paths.mjs';
 import { step } from '../lib/shell.mjs';
@@ -18,15 +19,20 @@ const mostSecondTries = 4;
  * @typedef {{ testResults: File[] }} Report
  */
 
+/** Says what vitest's JSON report leaves out. */
+const ofErrors = fileURLToPath(new URL('./unhandledErrors.mjs', import.meta.url));
+
 /**
- * One run; its files, or nothing where vitest itself failed.
+ * One run. `files` are undefined where vitest itself failed. `outside`: something failed that is no
+ * failure of a test or of a file.
  * @param {string} config
  * @param {readonly string[]} files of them only; none for all
- * @returns {{ files: File[] | undefined, status: number | null }}
+ * @returns {{ files: File[] | undefined, status: number | null, outside: boolean }}
  */
 function runOnce(config, files) {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-vitest-'));
   const report = join(folder, 'report.json');
+  const errors = join(folder, 'errors');
   try {
     const args = [
       'vitest',
@@ -35,17 +41,22 @@ function runOnce(config, files) {
       config,
       '--reporter=default',
       '--reporter=json',
+      `--reporter=${ofErrors}`,
       `--outputFile.json=${report}`,
+      `--outputFile.unhandledErrors=${errors}`,
       ...files,
     ];
     const { status } = spawnSync('npx', ['--no-install', ...args], {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    if (!existsSync(report)) return { files: undefined, status };
+    if (!existsSync(report)) return { files: undefined, status, outside: true };
     /** @type {Report} */
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
-    return { files: testResults, status };
+    // Failed tests make vitest exit with 1; a crash at its end has another number or a signal.
+    const crashed = status !== 0 && status !== 1;
+    const unhandled = existsSync(errors) ? Number(readFileSync(errors, 'utf8')) : NaN;
+    return { files: testResults, status, outside: crashed || unhandled !== 0 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -81,6 +92,10 @@ export function vitest(config, named) {
   if (counts.failed === 0 && first.status !== 0) return { ...counts, failed: 1 };
   if (failed.length === 0 || failed.length > mostSecondTries) return counts;
   let sum = countsOf(first.files.filter((file) => !failed.includes(file)));
+  if (first.outside) {
+    step('errors outside of the tests count as one failure, whatever a second try says');
+    sum = added(sum, { passed: 0, failed: 1, skipped: 0 });
+  }
   for (const file of failed) {
     const path = relative(root, file.name);
     step(`second try, by itself: ${path}`);
