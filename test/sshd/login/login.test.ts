@@ -173,7 +173,9 @@ test('a certificate that only the agent holds logs in by the own ssh of this mac
     const channel = await (await auto.connect(target, {})).exec('whoami');
     expect((await text(channel.stdout)).trim()).toBe(user);
     expect(readFileSync(server.log, 'utf8')).toContain('Accepted publickey');
-    await expect(ssh2.connect(target, {})).rejects.toThrow(/does not let .* in \(tried: the key member of the agent/);
+    await expect(ssh2.connect(target, {})).rejects.toThrow(
+      /does not let .* in \(tried: the key member of the agent/,
+    );
     expect(prompter.secrets).toEqual([]);
   } finally {
     auto.dispose();
