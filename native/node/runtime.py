@@ -15,22 +15,56 @@ def runtime_problem(folder):
 
 
 def clean_environment():
-    dropped = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_ROOT")
-    return {name: value for name, value in os.environ.items() if name not in dropped}
+    dropped = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIREMENT", "PIP_ROOT")
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    kept["PIP_USER"] = "0"  # a pip.conf may say `user = true`, and pip believes this first
+    return kept
 
 
-def command(argv, each_line=None, most=40):
-    """Runs a program to its end: its exit code, and the last lines, `most` at most, of what it said."""
+def command(argv, each_line=None, most=40, seconds=None, **variables):
+    """Runs a program to its end: its exit code, and the last lines, `most` at most, of what it
+    said. With `seconds` it is killed after so long with its process group, and the code is None."""
     import subprocess
 
-    process = subprocess.Popen(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        argv,
+        env=dict(clean_environment(), **variables),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=seconds is not None,
+    )
     kept = []
-    for raw in process.stdout:
-        line = raw.decode("utf-8", "replace").rstrip()
-        kept = (kept + [line])[-most:]
-        if each_line:
-            each_line(line)
-    return process.wait(), kept
+
+    def read():
+        for raw in process.stdout:
+            kept.append(raw.decode("utf-8", "replace").rstrip())
+            del kept[:-most]
+            if each_line:
+                each_line(kept[-1])
+
+    if seconds is None:
+        read()
+        return process.wait(), kept
+    return end_within(seconds, process, read), list(kept)
+
+
+def end_within(seconds, process, read):
+    """Its exit code, or None. One that is killed is not waited for: what hangs in the kernel, as in
+    a call of a driver, ends late or never."""
+    import subprocess
+    import threading
+    import time
+
+    until = time.monotonic() + seconds
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(seconds)
+    try:
+        return process.wait(max(0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None
 
 
 def pip_in(wheels, pinned):
@@ -141,6 +175,8 @@ def require_space(what, target, needed):
 
 def pip_install(pip, what, folder, params, wheels, more):
     """From `wheels`, a folder, where one is given, else from where pip is set to."""
+    import shutil
+
     requirements = os.path.join(folder, "requirements.txt")
     with open(requirements, "w") as file:
         file.write(params["requirements"])
@@ -155,7 +191,11 @@ def pip_install(pip, what, folder, params, wheels, more):
         if text.startswith(("Collecting", "Downloading", "Installing collected")):
             progress(text.split(" (from ")[0][:100])
 
-    code, said = command(line, tell)
+    # pip downloads and unpacks into TMPDIR: here, since the space was looked at here.
+    temporary = os.path.join(folder, ".tmp")
+    os.mkdir(temporary, 0o700)
+    code, said = command(line, tell, TMPDIR=temporary)
+    shutil.rmtree(temporary, ignore_errors=True)
     if code != 0:
         errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]
         told = (errors or said or ["it said nothing"])[-1].strip()

@@ -3,6 +3,7 @@
 
 SLURM_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/slurm/bin", "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin")
 SLURM_SECONDS = 60  # a controller under load answers late
+HOLD_SECONDS = 10  # a client that keeps an end holds a folder for a moment
 SLURM_NOTES = 1000  # of nodes, in one answer
 SLURM_JSON_BYTES = 500000  # of the nodes of a cluster; an answer is one line of at most 1 MiB
 
@@ -77,13 +78,14 @@ def read_object(path):
 
 
 def hold_folder(folder):
-    """Keeps other starts out of a run's folder until this program ends."""
+    """Keeps other starts out of a run's folder until it is closed, or this program ends."""
     import fcntl
 
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        os.close(held)
         raise Refused("another launch in %s, or its deletion, is under way" % folder, "Attach to that run")
     except OSError:
         pass  # where folders cannot be locked, Slurm's own queue is looked at before
@@ -107,6 +109,7 @@ def slurm_submit(params):
     run = dict(params["run"])
     run["created"] = (before or {}).get("created", time.time())
     try:
+        note_elsewhere(folder, run)
         replace_text(os.path.join(folder, "slurm.sh"), params["script"])
         if params.get("stage") is not None:
             replace_json(os.path.join(folder, "stage.json"), params["stage"])
@@ -168,48 +171,98 @@ def slurm_records(jobs, fields):
     return said if code == 0 else ""
 
 
+def queued_jobs():
+    """The numbers of this user's jobs that wait, run or end."""
+    return slurm_asked("squeue", "-h", "-u", str(os.getuid()), "-o", "%i").split()
+
+
+def slurm_record(folder):
+    """What run.json says of Slurm."""
+    return (read_object(os.path.join(folder, "run.json")) or {}).get("slurm") or {}
+
+
 def slurm_ended(params):
     """Keeps why jobs ended in their runs' records, for Slurm forgets it. A record that names
-    another job, or goes on, is left."""
-    for one in params["ends"]:
-        folder = expand(one["dir"])
-        run_file = os.path.join(folder, "run.json")
+    another job is left, and one that goes on where Slurm has its job."""
+    ends = [(expand(one["dir"]), one["job"], one["ended"]) for one in params["ends"]]
+    goes_on = any(slurm_record(folder).get("goesOn") for folder, _, _ in ends)
+    queued = queued_jobs() if goes_on else None
+    for folder, job, end in ends:
         try:
             held = hold_folder(folder)
         except (Refused, OSError):
             continue  # a start or a deletion is under way, or the folder is gone
         try:
-            run = read_object(run_file) or {}
-            slurm = run.get("slurm", {})
-            if slurm.get("job") == one["job"] and "ended" not in slurm and not slurm.get("goesOn"):
-                slurm["ended"] = one["ended"]
-                replace_json(run_file, run)
+            if not slurm_record(folder).get("goesOn") or (queued is not None and job not in queued):
+                keep_end(folder, job, end)
         finally:
             os.close(held)
     return {}
 
 
-def slurm_cancel(params):
-    """Takes a job out of the queue. A run that had not begun is over then, and its folder says
-    so."""
-    import time
+def keep_end(folder, job, end):
+    """Why the job of a run ended, in its record. One that was to go on does not any more: the state
+    in the folder stays that of the start before."""
+    run_file = os.path.join(folder, "run.json")
+    run = read_object(run_file) or {}
+    slurm = run.get("slurm") or {}
+    goes_on = slurm.get("goesOn")
+    if slurm.get("job") != job or ("ended" in slurm and not goes_on):
+        return
+    slurm["ended"] = end
+    if goes_on:
+        slurm["goesOn"] = False
+    replace_json(run_file, run)
 
+
+def slurm_cancel(params):
+    """Takes a job out of the queue. A run that had not begun is over then, and its folder says so.
+    Of one that was to go on, the record does."""
     folder = expand(params["dir"])
     code, _, complaint = slurm_says("scancel", params["job"])
     if code != 0:
         raise Refused("scancel failed: %s" % complaint.strip()[-500:], "Try again")
-    state_file = os.path.join(folder, "state.json")
-    if read_object(state_file) is None:
-        now = time.time()
-        nobody = {"pid": 0, "startTime": 0, "bootId": "", "host": ""}
-        state = {"version": 1, "phase": "stopped", "generation": 0, "world": 0, "supervisor": nobody, "ranks": []}
-        state.update({"mpiexec": None, "evaluator": None, "started": now, "ended": now, "exitCode": 75})
-        state.update({"reason": "cancelled in the queue by %s" % params["by"], "updated": now})
-        replace_json(state_file, state)
-        over = {"time": now, "kind": "finished", "generation": 0, "phase": "stopped", "exit_code": 75, "reason": state["reason"], "seconds": 0}
-        with open(os.path.join(folder, "events.jsonl"), "a") as file:
-            file.write(json.dumps(over) + "\n")
+    if read_object(os.path.join(folder, "state.json")) is None:
+        write_cancelled(folder, params["by"])
+        return {}
+    try:
+        held = hold_soon(folder)
+    except Refused:
+        return {}  # a client that hears of the end keeps it (slurm_ended)
+    try:
+        keep_end(folder, params["job"], {"state": "CANCELLED", "detail": "in the queue by %s" % params["by"]})
+    finally:
+        os.close(held)
     return {}
+
+
+def hold_soon(folder):
+    """As hold_folder, but others may have it for a moment."""
+    import time
+
+    until = time.monotonic() + HOLD_SECONDS
+    while True:
+        try:
+            return hold_folder(folder)
+        except Refused:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.1)
+
+
+def write_cancelled(folder, by):
+    """The state of a run whose job had no nodes."""
+    import time
+
+    now = time.time()
+    nobody = {"pid": 0, "startTime": 0, "bootId": "", "host": ""}
+    state = {"version": 1, "phase": "stopped", "generation": 0, "world": 0, "supervisor": nobody, "ranks": []}
+    state.update({"mpiexec": None, "evaluator": None, "started": now, "ended": now, "exitCode": 75})
+    state.update({"reason": "cancelled in the queue by %s" % by, "updated": now})
+    replace_json(os.path.join(folder, "state.json"), state)
+    over = {"time": now, "kind": "finished", "generation": 0, "phase": "stopped", "exit_code": 75, "reason": state["reason"], "seconds": 0}
+    with open(os.path.join(folder, "events.jsonl"), "a") as file:
+        file.write(json.dumps(over) + "\n")
 
 
 def slurm_keep_out(params):
@@ -228,17 +281,12 @@ def slurm_signal(params):
     return {}
 
 
-def refuse_while_queued(runs):
-    """Refuses when a job of Slurm would start a run below here, or runs it: it needs the
+def refuse_while_queued(folders):
+    """Refuses when a job of Slurm would start one of these runs, or runs it: it needs the
     programs."""
-    jobs = {}
-    for name in os.listdir(runs) if os.path.isdir(runs) else ():
-        job = (read_object(os.path.join(runs, name, "run.json")) or {}).get("slurm", {}).get("job")
-        if job is not None:
-            jobs[job] = os.path.join(runs, name)
-    if not jobs:
-        return
-    for job in slurm_asked("squeue", "-h", "-u", str(os.getuid()), "-o", "%i").split():
+    jobs = {slurm_record(folder).get("job"): folder for folder in folders}
+    jobs.pop(None, None)
+    for job in queued_jobs() if jobs else ():
         if job in jobs:
             raise Refused("the run %s is Slurm's job %s, which is not over" % (jobs[job], job), "Stop it first")
 

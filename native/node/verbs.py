@@ -2,16 +2,30 @@
 
 
 REPORT = "Report this with the log"
+TRY_SECONDS = 120  # a driver takes its time with the first program on a node of many GPUs
 
 
 def try_program(params):
-    """Runs a short program and tells how it ended and what it said: the trainer's help is whole."""
+    """Runs a short program and tells how it ended and what it said: the trainer's help is whole.
+    The code is None where it has not begun, or has not ended within `seconds`."""
+    argv = params["argv"]
+    seconds = params.get("seconds", TRY_SECONDS)
     try:
-        with beats_of(params["argv"][0]):
-            code, said = command(params["argv"], most=1000)
+        with beats_of(argv[0]):
+            code, said = command(argv, most=1000, seconds=seconds)
     except OSError as error:
         return {"code": None, "output": reason(error)}
+    if code is None:
+        what = "%s did not end within %d s, and was killed: a driver or a disk of this node may hang"
+        said.append(what % (program_of(argv), seconds))
     return {"code": code, "output": "\n".join(said)[-64000:]}
+
+
+def program_of(argv):
+    """The program itself, also behind `env` and its variables."""
+    if argv[0] != "env":
+        return argv[0]
+    return next((word for word in argv[1:] if "=" not in word), argv[0])
 
 
 def has_shards(path):
@@ -65,9 +79,9 @@ def clean(params):
     import shutil
 
     workdir = expand(params["workdir"])
-    refuse_while_supervised(workdir)
+    refuse_while_used(workdir)
     removed = []
-    for name in ("node", "runtime", "cuda", "wheels", "code", "slurm-drivers") + (("runs",) if params.get("all") else ()):
+    for name in PROGRAM_FOLDERS + NOTE_FOLDERS + (("runs",) if params.get("all") else ()):
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             with beats_of(path):

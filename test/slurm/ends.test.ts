@@ -2,7 +2,7 @@
 // down, a job that is cancelled, a higher partition, and the time limit.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { expectExit, readLinesSoFar, until, type Running } from '../support/harness.js';
 import { endless, SlurmBench, training } from './bench.js';
@@ -13,7 +13,7 @@ const why = whyNoSlurm();
 const price = 3600;
 
 interface Kept {
-  slurm: { ended?: { state: string }; goesOn?: boolean };
+  slurm: { ended?: { state: string; detail?: string }; goesOn?: boolean };
   earlier?: { from: number; to: number; perHour: number; currency: string }[];
 }
 interface Listed {
@@ -157,6 +157,50 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     expectExit(await client.ended, 75);
     expect(job('held')).toContain('Restarts=0');
     expect(record('held').slurm.goesOn).toBeUndefined();
+  });
+
+  test('a job that may begin again and is cancelled in mid-run does not go on, with no client there', async () => {
+    expectExit(await bench.trainyard('run', 'second', '--detach', '--name', 'ended', ...endless), 0);
+    await until('a step', () => bench.steps('ended') > 0);
+    slurm.ask('scancel', bench.jobOf('ended'));
+    await whenOver('ended', 'CANCELLED');
+    expect(record('ended').slurm).toMatchObject({ ended: { state: 'CANCELLED' } });
+    expect(record('ended').slurm.goesOn).toBeUndefined();
+  });
+
+  test('a resumed run that is cancelled while it waits is over for who follows it, and says why', async () => {
+    const script = 'trap "" TERM; touch here; while :; do sleep 0.1; done';
+    const begun = ['--detach', '--name', 'back', '--', 'sh', '-c', script];
+    expectExit(await bench.trainyard('run', 'second', ...begun), 0);
+    await until('its start', () => existsSync(join(bench.folderOf('back'), 'here')));
+    expectExit(await bench.trainyard('stop', 'back', '--profile', 'second', '--now'), 0);
+    await whenOver('back', 'COMPLETED');
+    const words = ['-N1', '--nodelist=n2', '--exclusive', '-o', '/dev/null', '--wrap', 'sleep 300'];
+    const other = slurm.ask('sbatch', '--parsable', ...words).trim();
+    onTestFinished(() => {
+      slurm.ask('scancel', other);
+    });
+    await until('the other job', () =>
+      slurm.ask('squeue', '-h', '-j', other, '-o', '%T').includes('RUNNING'),
+    );
+
+    /** Resumes it, and takes its job out of the queue once it waits there. */
+    const cancelled = async (cancel: () => unknown): Promise<void> => {
+      const client = bench.begin('resume', 'back', '--profile', 'second');
+      await until('its place', () => client.stdout.includes('in the queue of Slurm as job'));
+      expect(record('back').slurm.goesOn).toBe(true);
+      await cancel();
+      const { stdout } = await client.ended;
+      expect(client.child.exitCode, stdout).toBe(75);
+      expect(stdout).toMatch(/reason +stopped at once by .*\. Slurm's job \d+ is over: it was cancelled/);
+      expect(record('back').slurm).toMatchObject({ goesOn: false, ended: { state: 'CANCELLED' } });
+      expect(await listed('back')).toMatchObject({ phase: 'stopped', queue: { state: 'CANCELLED' } });
+    };
+    await cancelled(() => slurm.ask('scancel', bench.jobOf('back')));
+    await cancelled(async () => {
+      expectExit(await bench.trainyard('stop', 'back', '--profile', 'second'), 0);
+    });
+    expect(record('back').slurm.ended?.detail).toMatch(/^in the queue by .+@/);
   });
 
   test('a time limit of one minute makes a checkpoint ahead, and the weights are those of a run without it', async () => {

@@ -1,7 +1,7 @@
 // Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id
 // of its own, and a real sshd as login node. Driven by the command line, as a person does it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { expectExit, readLines, until } from '../support/harness.js';
@@ -124,6 +124,22 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expectExit(await follower.ended, 75);
     expect(slurm.ask('squeue', '-h', '-o', '%i')).not.toContain(jobOf('waits'));
     expect((await listed())[0]).toMatchObject({ phase: 'stopped', queue: null });
+  });
+
+  test('the programs of a run that waits are not removed, also where its folder is elsewhere', async () => {
+    const other = bench.occupy();
+    onTestFinished(() => {
+      slurm.ask('scancel', other);
+    });
+    const workdir = dirname(bench.runs);
+    const dir = join(dirname(workdir), 'elsewhere');
+    const words = ['--detach', '--run-dir', dir, ...endless];
+    expectExit(await trainyard('run', 'slurm', ...words), 0);
+    const refused = await trainyard('clean', 'slurm');
+    expectExit(refused, 4);
+    expect(refused.stderr).toMatch(/the run \S+\/elsewhere is Slurm's job \d+, which is not over/);
+    expect(existsSync(join(workdir, 'node'))).toBe(true);
+    expectExit(await trainyard('stop', dir, '--profile', 'slurm'), 0);
   });
 
   test('a run on another machine is seen from the login node, stops after a checkpoint, and goes on', async () => {

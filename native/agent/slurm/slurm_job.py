@@ -79,7 +79,8 @@ class Job:
 
     def say_goes_on(self, goes_on):
         run = read_json(self.run_file)
-        if run is None or bool(run["slurm"].get("goesOn")) == goes_on:
+        said = True if goes_on else None  # False is a client's word, of a job that is over
+        if run is None or run["slurm"].get("goesOn") is said:
             return
         run["slurm"].pop("goesOn", None)
         if goes_on:
@@ -277,8 +278,12 @@ class Job:
         """Whether a training was stopped ahead of its time limit before it made a step: it would be
         so for ever. Steps of an own program are not known."""
         run = read_json(self.run_file) or {}
-        near = run.get("slurm", {}).get("ended", {}).get("state") == "TIME_LIMIT_NEAR"
+        near = self.end_state() == "TIME_LIMIT_NEAR"
         return near and run.get("program") == "trainer" and newest_step(self.dir) <= self.step
+
+    def end_state(self):
+        """Slurm's word for the end, once say_why has written it."""
+        return (read_json(self.run_file) or {}).get("slurm", {}).get("ended", {}).get("state")
 
     def say_came_nowhere(self):
         path = os.path.join(self.dir, "state.json")
@@ -290,7 +295,11 @@ class Job:
         phase = state.get("phase")
         goes_on = bool((read_json(self.run_file) or {}).get("slurm", {}).get("goesOn")) and not self.stopped_by()
         if goes_on and self.asked == signal.SIGTERM:
-            return 0  # whether the job goes on is decided already, and Slurm's queue tells it
+            # Whether the job goes on is decided already, and Slurm's queue tells it. One that
+            # somebody cancelled does not.
+            if self.end_state() == "CANCELLED":
+                self.say_goes_on(False)
+            return 0
         if goes_on and phase == "stopped" and self.came_nowhere():
             self.say_came_nowhere()
         elif goes_on and phase == "stopped":

@@ -16,6 +16,7 @@ class Target:
         self.held = Held(self.root, self.names, tree)
         self.record = None
         self.lacks = []
+        self.old = {}  # by the number of a file that is lacking: what is in its place
         self.said = 0
 
     def path(self, name):
@@ -31,12 +32,12 @@ class Target:
             "state": "lacks" if self.lacks else "whole",
             "files": len(self.lacks),
             "bytes": sum(self.tree.files[number][1] for number in self.lacks),
-            "gone": len(self.gone_files()) + len(self.gone_links()),
+            "gone": Gone(self.record, self.tree).count() if self.record else 0,
         }
 
     def compare(self):
         self.record = Record(self.root) if self.keep else None
-        self.lacks, strange = [], []
+        self.lacks, self.old, strange = [], {}, []
         self.held.sums = [None] * len(self.names)
         boot = boot_time()
         patience = Patience()
@@ -56,10 +57,12 @@ class Target:
                     self.held.sums[number] = entry.sums
                     continue
             self.lacks.append(number)
+            self.old[number] = info
         if strange and not self.replace:
             more = " and %d more" % (len(strange) - 1) if len(strange) > 1 else ""
             hint = "Remove what is not from a stage, or name another folder"
-            raise Refused("%s%s was there before, and not from a stage" % (self.path(shown_name(strange[0])), more), hint)
+            what = "%s%s was there before, and not from a stage of yours" % (self.path(shown_name(strange[0])), more)
+            raise Refused(what, hint)
 
     def look_at_room(self):
         at = self.root
@@ -67,23 +70,38 @@ class Target:
             at = os.path.dirname(at)
         disk = os.statvfs(at)
         unit = disk.f_frsize or 4096
-        needed, names, largest = 0, 0, 0
-        for number in self.lacks:
-            size = -(-self.tree.files[number][1] // unit) * unit
-            old = self.record.files.get(self.tree.files[number][0]) if self.record else None
-            needed += size - (old.size if old else 0)
-            largest = max(largest, size if old else 0)
-            names += 0 if old else 1
-        needed += largest  # the old file stays until the new one is whole
-        names += sum(not os.path.isdir(self.path(local_name(name))) for name in self.tree.folders)
         room = disk.f_bavail * unit
-        if needed > room:
-            what = "%s needs %s, and its disk has %s free" % (self.root, size_text(needed), size_text(room))
-        elif disk.f_files and names > disk.f_favail:
-            what = "%s needs %d more files, and its disk has room for %d" % (self.root, names, disk.f_favail)
+        use = self.disk_use(unit)
+        if use.most_bytes > room:
+            what = "%s needs %s, and its disk has %s free" % (self.root, size_text(use.most_bytes), size_text(room))
+        elif disk.f_files and use.most_names > disk.f_favail:
+            what = "%s needs %d more files, and its disk has room for %d" % (self.root, use.most_names, disk.f_favail)
         else:
             return
         raise Refused(what, "Free some there, or name a folder on another disk")
+
+    def disk_use(self, unit):
+        """In the order in which files come and go."""
+        use = DiskUse(unit)
+        for info in self.leaving():
+            use.free(info)
+        for name in self.tree.folders:
+            if not os.path.isdir(self.path(local_name(name))):
+                use.take(0)
+        for number in self.lacks:
+            use.take(self.tree.files[number][1])
+            if number in self.old:
+                use.free(self.old[number])
+        return use
+
+    def leaving(self):
+        """What is gone before the first file comes. A file that is not whole counts too: it is
+        removed, or the parts that are there do not come again."""
+        if not self.record:
+            return []
+        found = Gone(self.record, self.tree).infos()
+        partial = self.path(STAGE_NAME + ".partial")
+        return found + [os.lstat(partial)] if os.path.lexists(partial) else found
 
     def get(self, params):
         with beats_of(self.root):
@@ -110,7 +128,8 @@ class Target:
         if self.record:
             self.record.open()
         with Folders(self.root) as folders:
-            self.remove_gone()
+            if self.record:
+                Gone(self.record, self.tree).remove()
             for name in self.tree.folders:
                 self.make_folder(folders, name)
             if self.lacks:
@@ -153,7 +172,8 @@ class Target:
         if os.path.islink(path) and os.readlink(path) == target_here:
             return
         if os.path.lexists(path) and self.record and name not in self.record.links and name not in self.record.files:
-            raise Refused("%s was there before, and not from a stage" % path, "Remove it, or name another folder")
+            what = "%s was there before, and not from a stage of yours" % path
+            raise Refused(what, "Remove it, or name another folder")
         folder = folders.open(os.path.dirname(local_name(name)))
         aside = STAGE_NAME + ".link"
         if os.path.lexists(self.path(aside)):
@@ -163,49 +183,34 @@ class Target:
         if self.record:
             self.record.add_link(name, target)
 
-    def gone_files(self):
-        now = {file[0] for file in self.tree.files}
-        return [name for name in (self.record.files if self.record else {}) if name not in now]
-
-    def gone_links(self):
-        now = {link[0] for link in self.tree.links}
-        return [name for name in (self.record.links if self.record else {}) if name not in now]
-
-    def remove_gone(self):
-        """Of an earlier stage, where it is as that left it."""
-        if not self.record:
-            return
-        taken = {file[0] for file in self.tree.files}
-        for name in self.gone_files():
-            entry = self.record.files.pop(name)
-            self.remove(name, lambda path: entry.is_here(os.lstat(path)))
-        for name in self.gone_links():
-            target = local_name(self.record.links.pop(name))
-            if name not in taken:
-                self.remove(name, lambda path: os.path.islink(path) and os.readlink(path) == target)
-        for name in sorted(self.record.folders - set(self.tree.folders), key=len, reverse=True):
-            self.record.folders.discard(name)
-            if self.is_below(name):
-                try:
-                    os.rmdir(self.path(local_name(name)))
-                except OSError:
-                    pass  # something of somebody else's is in it
-
-    def remove(self, name, is_ours):
-        path = self.path(local_name(name))
-        if self.is_below(name) and is_ours(path):
-            os.unlink(path)
-
-    def is_below(self, name):
-        """Whether it is there, and no link leads to it."""
-        path = self.path(local_name(name))
-        folder = os.path.dirname(os.path.join(os.path.realpath(self.root), local_name(name)))
-        return os.path.lexists(path) and os.path.realpath(os.path.dirname(path)) == folder
-
     def say(self, count, done):
         if now() - self.said >= SAYING_EVERY:
             self.said = now()
             progress("%d %d" % (done, count))
+
+
+class DiskUse:
+    """The most that a disk holds beyond what it holds now, while files come and go."""
+
+    def __init__(self, unit):
+        self.unit = unit
+        self.bytes = self.names = self.most_bytes = self.most_names = 0
+
+    def whole(self, size):
+        return -(-size // self.unit) * self.unit
+
+    def take(self, size):
+        self.bytes += self.whole(size)
+        self.names += 1
+        self.most_bytes = max(self.most_bytes, self.bytes)
+        self.most_names = max(self.most_names, self.names)
+
+    def free(self, info):
+        """A file that has another name stays on the disk. One with holes takes less than its
+        size."""
+        if info.st_nlink == 1 and not stat.S_ISDIR(info.st_mode):
+            self.bytes -= min(self.whole(info.st_size), info.st_blocks * 512)
+            self.names -= 1
 
 
 class Receiver:
@@ -236,7 +241,9 @@ class Receiver:
             return
         number = left[0]
         file = self.target.tree.files[number]
-        if file[:4] != self.record.partial or file[3] == 0 or not stat.S_ISREG(info.st_mode) or info.st_ctime < boot_time():
+        if file[:4] != self.record.partial or file[3] == 0 or info.st_ctime < boot_time():
+            return
+        if not is_own(info, self.target.root):
             return
         self.output = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW)
         size = file[1]
@@ -287,9 +294,7 @@ class Receiver:
 
     def begin(self, number):
         self.drop()
-        if os.path.lexists(self.path):
-            os.unlink(self.path)
-        self.output = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        self.output = create(self.path)
         self.at = number
         self.sums = bytearray()
         file = self.target.tree.files[number]

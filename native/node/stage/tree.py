@@ -62,7 +62,7 @@ class Tree:
         if single is not None:
             self.files[0][0] = wire_name(single)
         for name in [entry[0] for entry in self.files + self.links] + self.folders:
-            if name.startswith("/") or "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
+            if LEADS_OUT.search(name):
                 raise Refused("%s leads out of the folder" % shown_name(name), REPORT)
 
 
@@ -114,7 +114,8 @@ class Listing:
         except FileNotFoundError:
             self.left_out.append(path)
             return None
-        self.links.append([wire_name(path), wire_name(os.path.relpath(real, os.path.realpath(os.path.dirname(full))))])
+        # `path` may lead through a link to a folder elsewhere, which is a real one on the nodes.
+        self.links.append([wire_name(path), wire_name(os.path.relpath(real, os.path.dirname(full)))])
         return None
 
     def add(self, path, info):

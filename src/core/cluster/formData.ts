@@ -69,8 +69,8 @@ export async function lookAtData(
 
 /**
  * `gpu1 has no ~/images`; undefined where a run could start. A run that takes only some of the
- * nodes, by what is asked or by its profile, needs its data on as many; where hosts are named, these
- * count alone.
+ * nodes, by what is asked or by its profile, needs its data on as many; where hosts are named,
+ * these count alone.
  */
 export function lackOf(
   { found: all }: DataLook,

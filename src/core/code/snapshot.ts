@@ -126,8 +126,8 @@ const unreadable = (path: string, error: unknown): UserError =>
   );
 
 /**
- * Without the files that are left out for their secrets, also those that git had and has no more: the
- * difference would have all their lines.
+ * Without the files that are left out for their secrets, also those that git had and has no more:
+ * the difference would have all their lines.
  */
 async function differenceOf(root: string, { paths, secrets }: Listing): Promise<string | undefined> {
   const plain = ['--no-ext-diff', '--no-textconv', '--no-color', '--relative'];

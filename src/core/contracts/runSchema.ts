@@ -87,7 +87,7 @@ const slurmRecordSchema = z.object({
   asked: z.optional(z.object(slurmWishFields)),
   /** Whether Slurm starts the job again after it ended it. */
   requeue: z.boolean(),
-  /** Slurm ended the job, and starts it again once the queue lets it. */
+  /** Slurm ended the job, and starts it again later. False: the job was over before it began again. */
   goesOn: z.optional(z.boolean()),
   /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
   ended: z.optional(slurmEndSchema),

@@ -42,7 +42,9 @@ export function judgeCuda(
   gpus: readonly number[],
   { code, output }: { code: number | null; output: string },
 ): string | undefined {
-  if (code !== 0) return 'the trainer does not run';
+  // One that was killed since it did not end has that as its last line.
+  const last = code === null ? output.trim().split('\n').at(-1) : undefined;
+  if (code !== 0) return last === undefined || last === '' ? 'the trainer does not run' : last;
   const found = output.split('\n').flatMap(listed);
   if (found.length === 0) return 'the trainer says nothing of CUDA';
   const lost = found.find(({ index, usable }) => !usable && (index === undefined || gpus.includes(index)));

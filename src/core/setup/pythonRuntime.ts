@@ -192,16 +192,9 @@ function pipError(result: CommandResult): UserError {
  * index stay.
  */
 function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const dropped = [
-    'PYTHONHOME',
-    'PYTHONPATH',
-    'PIP_TARGET',
-    'PIP_PREFIX',
-    'PIP_USER',
-    'PIP_REQUIREMENT',
-    'PIP_ROOT',
-  ];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.includes(name)));
+  const dropped = ['PYTHONHOME', 'PYTHONPATH', 'PIP_TARGET', 'PIP_PREFIX', 'PIP_REQUIREMENT', 'PIP_ROOT'];
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.includes(name)));
+  return { ...kept, PIP_USER: '0' }; // a pip.conf may say `user = true`, and pip believes this first
 }
 
 /** Scripts of an environment name its own absolute path. */

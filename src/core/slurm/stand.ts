@@ -92,13 +92,18 @@ function endedStand(id: string, job: SlurmEnd | undefined): QueueStand {
 
 /** In place of Slurm's word, where Slurm has forgotten the job. */
 const unknownState = 'UNKNOWN';
+const unknownEnd: SlurmEnd = { state: unknownState, exitCode: 0, signal: 0 };
 /** Of a job that ended as its run did: these say nothing that the run's state does not say. */
 const plainStates = new Set(['COMPLETED', 'FAILED', unknownState]);
+/** After these Slurm does not start a job again, though it was asked to. */
+const lastStates = new Set(['CANCELLED', 'DEADLINE', 'FAILED', 'OUT_OF_MEMORY', 'TIMEOUT']);
 
 type KnownRun = Pick<RunEntry, 'run' | 'state'>;
 const isOver = ({ state }: KnownRun): boolean => state !== null && finalPhases.has(state.phase);
 /** Whether Slurm has the job, or is about to have it again. */
 const goesOn = ({ run }: KnownRun): boolean => run?.slurm?.goesOn === true;
+/** Whether the job was over before it began again: the state is that of the start before. */
+const endedWaiting = ({ run }: KnownRun): boolean => run?.slurm?.goesOn === false;
 /** Whether nobody needs to ask about the job any more. */
 const isSettled = (entry: KnownRun): boolean =>
   !goesOn(entry) && (entry.state?.phase === 'finished' || entry.run?.slurm?.ended !== undefined);
@@ -124,12 +129,14 @@ export interface KeptEnd {
  */
 export function endsToKeep(entries: readonly RunEntry[], look: QueueLook): KeptEnd[] {
   return entries.flatMap((entry) => {
-    const job = entry.run?.slurm?.job;
-    if (job === undefined || goesOn(entry) || isSettled(entry) || look.queued.has(job)) return [];
+    const { job, ended } = entry.run?.slurm ?? {};
+    if (job === undefined || isSettled(entry) || look.queued.has(job)) return [];
     if (!isOver(entry) && !entry.interrupted) return [];
     const found = look.ended.get(job);
     if (!found && !isOver(entry)) return []; // its nodes may be heard of again
-    const { state, exitCode, signal } = found ?? { state: unknownState, exitCode: 0, signal: 0 };
+    if (found && goesOn(entry) && !lastStates.has(found.state)) return [];
+    if (!found) return [{ dir: entry.dir, job, ended: ended ?? unknownEnd }];
+    const { state, exitCode, signal } = found;
     return [{ dir: entry.dir, job, ended: { state, exitCode, signal } }];
   });
 }
@@ -137,7 +144,7 @@ export function endsToKeep(entries: readonly RunEntry[], look: QueueLook): KeptE
 /** A run that is over, or that nobody supervises, with what is known of its job's end. */
 function withEnd<E extends RunEntry>(entry: E, job: string, look: QueueLook): E {
   const end = entry.run?.slurm?.ended ?? look.ended.get(job);
-  if (!isOver(entry)) return { ...entry, queue: endedStand(job, end) };
+  if (!isOver(entry) || endedWaiting(entry)) return { ...entry, queue: endedStand(job, end) };
   if (!end || goesOn(entry) || plainStates.has(end.state)) return entry;
   const { phase, reason } = entry.state ?? {};
   // Whoever stopped it took its job out of the queue, too.
@@ -158,7 +165,7 @@ export function withStand<E extends RunEntry>(entry: E, look: QueueLook): E {
   const lives = entry.state !== null && !over && !entry.interrupted;
   if (isSettled(entry)) return lives ? entry : withEnd(entry, slurm.job, look);
   if (over && !goesOn(entry)) return job ? entry : withEnd(entry, slurm.job, look);
-  if (!job) return { ...entry, queue: endedStand(slurm.job, look.ended.get(slurm.job)) };
+  if (!job) return { ...entry, queue: endedStand(slurm.job, look.ended.get(slurm.job) ?? slurm.ended) };
   if (waitingStates.has(job.state) && lives) return entry;
   if (waitingStates.has(job.state)) {
     const queue = waitingStand(job, look.ahead.get(job.id), slurm.ended);

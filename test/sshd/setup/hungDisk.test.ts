@@ -1,8 +1,7 @@
 // A disk that hangs, as a file server's does that is gone: each question that meets it ends with an
 // error that names the node and the path, and everything else goes on. The limit is 30 s, so this
 // takes as long. Mounts need root.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,43 +12,12 @@ import { UserError } from '../../../src/core/base/errors.js';
 import { Bootstrap, silenceLimit } from '../../../src/core/setup/bootstrap.js';
 import { HungFolder, noHungFolder } from '../../support/hungFolder.js';
 import { testCluster, type TestCluster } from '../support/cluster.js';
+import { FreezableDisk, noFreezableDisk } from '../support/freezableDisk.js';
 
 /** Milliseconds beyond the limit that a loaded machine is given. */
 const margin = 15_000;
 
-/** A disk of its own, which can be made to hang in the middle of writing. */
-class FreezableDisk {
-  private frozen = false;
-
-  constructor(
-    image: string,
-    readonly path: string,
-  ) {
-    mkdirSync(path, { recursive: true });
-    execFileSync('truncate', ['-s', '64M', image]);
-    execFileSync('mkfs.ext4', ['-q', image]);
-    execFileSync('mount', ['-o', 'loop', image, path]);
-  }
-
-  freeze(): void {
-    execFileSync('fsfreeze', ['-f', this.path]);
-    this.frozen = true;
-  }
-
-  release(): void {
-    if (this.frozen) execFileSync('fsfreeze', ['-u', this.path]);
-    execFileSync('umount', ['-l', this.path]);
-  }
-}
-
-const unavailable = ((): string | undefined => {
-  if (noHungFolder !== undefined) return noHungFolder;
-  const missing = ['mkfs.ext4', 'fsfreeze', 'mount'].find(
-    (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0,
-  );
-  if (missing !== undefined) return `${missing} is not installed`;
-  return existsSync('/dev/loop-control') ? undefined : 'this kernel has no loop devices';
-})();
+const unavailable = noHungFolder ?? noFreezableDisk;
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-hung-'));
 let cluster: TestCluster;

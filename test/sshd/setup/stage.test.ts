@@ -175,7 +175,7 @@ it('does not write over what was there before, unless it is told to, nor through
   const [, second = ''] = homes();
   put(second, 'mine/a/1.jpg', 'my own');
   await expect(stage(images, '~/mine')).rejects.toThrow(
-    'mine/a/1.jpg was there before, and not from a stage',
+    'mine/a/1.jpg was there before, and not from a stage of yours',
   );
   expect(readFileSync(join(second, 'mine/a/1.jpg'), 'utf8')).toBe('my own');
   await stage(images, '~/mine', { replace: true });
@@ -251,8 +251,10 @@ it('takes up a file of which parts had come, and sends the rest of it alone', as
   writeFileSync(
     join(second, 'one/.trainyard-stage'),
     `["o"]\n["p","${name}",${size},${modified},${changed}]\n`,
+    { mode: 0o600 }, // only what others may not write is believed
   );
-  writeFileSync(join(second, 'one/.trainyard-stage.partial'), big.subarray(0, 8_500_000)); // two parts, and a piece
+  const partial = join(second, 'one/.trainyard-stage.partial');
+  writeFileSync(partial, big.subarray(0, 8_500_000), { mode: 0o600 }); // two parts, and a piece
   const staged = await stage(from, '~/one', { hosts: ['127.0.0.3'] });
   expect(staged.fromSource).toBeLessThan(big.length - 8 * 1024 * 1024 + 10_000);
   expect(readFileSync(join(second, 'one/shard')).equals(big)).toBe(true);

@@ -70,13 +70,14 @@ export async function trainerOn(
 export const nameWhileRemoved = (path: NodePath): NodePath =>
   join(dirname(path), `.tmp-removed-${basename(path)}-${randomBytes(4).toString('hex')}`);
 
+/** Of many files on a slow disk. */
+const removalSeconds = 24 * 3600;
+
 /** Removes a folder of a node in one step for its readers. UserError (failed). */
 export async function removeOnNode(node: Pick<SshNode, 'tryProgram'>, path: NodePath): Promise<void> {
   const script = 'mv -- "$1" "$2" && rm -rf -- "$2"';
-  const { code, output } = await node.tryProgram([
-    ...['sh', '-c', script, 'sh', path],
-    nameWhileRemoved(path),
-  ]);
+  const words = ['sh', '-c', script, 'sh', path, nameWhileRemoved(path)];
+  const { code, output } = await node.tryProgram(words, removalSeconds);
   if (code === 0) return;
   throw new UserError('failed', `${path} cannot be removed: ${output.trim()}`, 'Look at its permissions');
 }

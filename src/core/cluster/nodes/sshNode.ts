@@ -216,17 +216,18 @@ export class SshNode implements Disposable {
     return results.map((result) => ({ ...result, host: this.name }));
   }
 
-  /** A short program, run to its end. */
-  tryProgram(argv: readonly string[]): Promise<{ code: number | null; output: string }> {
-    return this.withBootstrap((bootstrap) => this.tryProgramBy(bootstrap, argv));
+  /** A short program, run to its end. It is killed after `seconds`, 120 where they are left out. */
+  tryProgram(argv: readonly string[], seconds?: number): Promise<{ code: number | null; output: string }> {
+    return this.withBootstrap((bootstrap) => this.tryProgramBy(bootstrap, argv, seconds));
   }
 
   /** The same, on a channel that is there. */
   tryProgramBy(
     bootstrap: Bootstrap,
     argv: readonly string[],
+    seconds?: number,
   ): Promise<{ code: number | null; output: string }> {
-    return bootstrap.request('try', { argv }, trialSchema);
+    return bootstrap.request('try', seconds === undefined ? { argv } : { argv, seconds }, trialSchema);
   }
 
   /** For each path `folder`, `file`, `missing`, or why it cannot be told. */

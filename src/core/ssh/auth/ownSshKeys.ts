@@ -1,5 +1,5 @@
-// Keys that only the user's own ssh can log in with: security keys (FIDO), and certificates that the
-// key agent holds. ssh2 passes over them.
+// Keys that only the user's own ssh can log in with: security keys (FIDO), and certificates that
+// the key agent holds. ssh2 passes over them.
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { SshConfig } from '../config/config.js';
