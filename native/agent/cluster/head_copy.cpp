@@ -81,7 +81,7 @@ void HeadCopy::write_missed() {
     try {
       replace_file(one->first, one->second);
     } catch (const Error&) {
-      return;  // the first failure was told
+      return;  // take() has warned already
     }
   }
 }

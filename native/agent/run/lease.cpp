@@ -113,8 +113,8 @@ std::string under_way(const RunFolder& folder, const std::optional<Json>& state)
 
 namespace {
 
-/// Whether the file is there and its disk gives its bytes, or is certainly not there. Says nothing of
-/// what is in it. errno says why not.
+/// Whether the file is there and its disk gives its bytes, or is certainly not there. Says nothing
+/// of what is in it. errno says why not.
 bool can_read(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return errno == ENOENT || errno == ENOTDIR;

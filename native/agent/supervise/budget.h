@@ -19,8 +19,8 @@ class Budget {
   Budget(const Json& json, const RunSpec& spec);
 
   /// What the run has cost at `now`, when this start of it began at `started` (seconds of a clock
-  /// that nobody sets). Its earlier starts count, each at its own price; one in another currency counts
-  /// nothing.
+  /// that nobody sets). Its earlier starts count, each at its own price. One in another currency
+  /// counts nothing.
   double cost(double started, double now) const;
 
   /// Journals once that the share for a warning, and once that the whole is spent. A request where

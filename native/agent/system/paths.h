@@ -12,8 +12,8 @@ std::string expand_path(const std::string& path);
 
 bool file_exists(const std::string& path);
 bool folder_exists(const std::string& path);
-/// Whether there is certainly nothing of that name. False too where its disk or file server gives no
-/// answer.
+/// Whether there is certainly nothing of that name. False too where its disk or file server gives
+/// no answer.
 bool is_gone(const std::string& path);
 
 /// Makes `path` and missing parents, each new one with mode 0700. Throws file_error, and Error

@@ -15,6 +15,7 @@
 #include "trainer/cli/flags/numbers.h"
 #include "trainer/cli/flags/suggest.h"
 #include "trainer/cli/verbs.h"
+#include "trainer/comm/communicator.h"
 
 namespace trainyard {
 namespace {
@@ -28,9 +29,8 @@ std::string one_line(std::string text) {
 
 /// "host gpu1 rank 3: " where there are several ranks.
 std::string who() {
-  const char* world = std::getenv("PMI_SIZE");
   const char* rank = std::getenv("PMI_RANK");
-  if (world == nullptr || rank == nullptr || std::string(world) == "1") return "";
+  if (rank == nullptr || processes_of_mpiexec() == 1) return "";
   return "host " + host_name() + " rank " + rank + ": ";
 }
 

@@ -73,6 +73,8 @@ std::unique_ptr<Communicator> make_mpi(GivenUp given_up = {});
 
 /// Whether mpiexec started this process.
 bool started_by_mpiexec();
+/// How many it started together; 1 where it did not start this one.
+int processes_of_mpiexec();
 
 /// `auto` and `nccl` (MPI when started by mpiexec; NCCL's part is the devices'), `mpi` or `none`.
 /// Throws Error(Exit::usage) for another word.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -35,6 +36,11 @@ class Single final : public Communicator {
 std::unique_ptr<Communicator> make_single() { return std::make_unique<Single>(); }
 
 bool started_by_mpiexec() { return std::getenv("PMI_RANK") != nullptr; }
+
+int processes_of_mpiexec() {
+  const char* size = std::getenv("PMI_SIZE");
+  return size != nullptr ? std::max(1, std::atoi(size)) : 1;
+}
 
 std::unique_ptr<Communicator> make_communicator(const std::string& kind, GivenUp given_up) {
   if (kind == "none") return make_single();

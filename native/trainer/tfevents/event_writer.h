@@ -18,8 +18,8 @@ struct EventGraphNode {
 };
 
 /// Appends to DIR/events.out.tfevents.<time>.<host>.<pid>.<n>; one writer, one file. Records are
-/// flushed by flush() and at the end. Throws Error(Exit::data) when the folder or the file cannot be
-/// made or written.
+/// flushed by flush() and at the end. Throws Error(Exit::data) when the folder or the file cannot
+/// be made or written.
 class EventWriter {
  public:
   explicit EventWriter(const std::string& folder);

@@ -64,8 +64,8 @@ export class RunFeeds implements Disposable {
   }
 
   /**
-   * Follows again the runs that a look found under way, where somebody looks at one: it was resumed,
-   * or its cluster was connected again.
+   * Follows again the runs that a look found under way, where somebody looks at one: it was
+   * resumed, or its cluster was connected again.
    */
   lookAtAll({ profile, runs, seen }: ProfileRuns): void {
     if (seen === undefined || seen === this.seen.get(profile)) return; // the look did not succeed

@@ -49,8 +49,9 @@ export function statusText(status: RunStatus, { elsewhere }: Pick<RunEntry, 'els
 }
 
 /**
- * Whether the run is over since it was started. `staleState`: `updated` of the state that an earlier
- * start left in the folder. It says nothing of this start, unless Slurm's job ended without another.
+ * Whether the run is over since it was started. `staleState`: `updated` of the state that an
+ * earlier start left in the folder. That state says nothing of this start, unless Slurm's job ended
+ * without another one.
  */
 export function isEnd(
   details: Pick<RunEntry, 'state' | 'interrupted' | 'queue'>,

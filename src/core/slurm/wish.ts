@@ -48,8 +48,8 @@ export const slurmTexts = (wish: SlurmWish): string[] =>
   slurmKeys.flatMap((key) => (wish[key] === undefined ? [] : [`${key}=${String(wish[key])}`]));
 
 /**
- * The profile's fields, with what the run asks in their place. Of GPUs those of the run alone count.
- * `gres=none` asks for CPUs alone.
+ * The profile's fields, with what the run asks in their place. Of GPUs those of the run alone
+ * count. `gres=none` asks for CPUs alone.
  */
 export function slurmFieldsOf({ slurm = {} }: Profile, wish: SlurmWish = {}): SlurmFields {
   const { gpusPerNode, ...others } = slurm;

@@ -1,5 +1,5 @@
-// pip as the set-up program runs it on a node, and as this machine's runtime is made: with a pip.conf of the user's that asks for another
-// kind of installation, and with a /tmp that is too small for what pip unpacks.
+// pip as the set-up program runs it on a node, and as this machine's runtime is made. The user's
+// pip.conf asks for another kind of installation, and /tmp is too small for what pip unpacks.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ with zipfile.ZipFile(path, "w") as wheel:
   return `${name}==1.0 --hash=sha256:${hash}\n`;
 }
 
-/** Where pip finds a user's settings, by how it is told. */
+/** Where pip finds a user's settings, by the way that names it. */
 const settings = ((): [string, Record<string, string>][] => {
   const file = join(dir, 'home', '.config', 'pip', 'pip.conf');
   mkdirSync(join(file, '..'), { recursive: true });

@@ -60,7 +60,7 @@ it('a host without GPUs is a row of the heat grid', () => {
   expect(heatValue(lost[0]!, 1, 'memory')).toBeNull();
 });
 
-it('a GPU that the node has told of late is asked for whole', () => {
+it('figures of a GPU that appears late are asked for from the beginning', () => {
   const page = host([]);
   expect(spliceHost(page, { from: 0, rows: host([gpu(0)]) })).toBe(false);
   const known = host([gpu(0)]);

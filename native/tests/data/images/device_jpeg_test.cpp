@@ -2,7 +2,6 @@
 #include "trainer/base/device_jpeg.h"
 
 #include <gmock/gmock.h>
-#include <png.h>
 
 #include <atomic>
 #include <map>
@@ -16,6 +15,7 @@
 #include "tests/data/support.h"
 #include "trainer/data/images/jpeg.h"
 #include "trainer/data/images/plain_jpeg.h"
+#include "trainer/data/images/png.h"
 #include "trainer/data/pixels/resize.h"
 
 namespace trainyard {
@@ -24,19 +24,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-
-std::string png(const Image& image) {
-  png_image out{};
-  out.version = PNG_IMAGE_VERSION;
-  out.width = static_cast<uint32_t>(image.width);
-  out.height = static_cast<uint32_t>(image.height);
-  out.format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(out);
-  std::string file(size, '\0');
-  EXPECT_NE(png_image_write_to_memory(&out, file.data(), &size, 0, image.pixels.data(), 0, nullptr), 0);
-  file.resize(size);
-  return file;
-}
 
 /// What the devices of a loader were asked.
 struct Told {
@@ -158,7 +145,7 @@ TEST_F(DeviceJpegs, leave_to_the_host_what_is_not_usual_and_what_they_refuse) {
       {"grey.jpg", encode(drawn(42, 40), as(JCS_GRAYSCALE))},
       {"progressive.jpg", encode(drawn(43, 40), [](auto& c) { jpeg_simple_progression(&c); })},
       {"refused.jpg", encode(drawn(FakeDevice::kRefused, 40), as_usual)},
-      {"named.png", png(sample_image(47, 40, 1))},
+      {"named.png", encode_png(sample_image(47, 40, 1))},
       {"ink.jpg", encode(ink(), as_usual)},
       {"rgb.jpg", encode(drawn(48, 40), as(JCS_RGB))},
       {"wide.jpg", encode(drawn(20'000, 40), as_usual)},
@@ -221,7 +208,7 @@ TEST(PlainJpeg, of_anything_else_is_nothing) {
   }
   EXPECT_FALSE(plain_jpeg(""));
   EXPECT_FALSE(plain_jpeg("\xFF\xD8\xFF\xD9"));
-  EXPECT_FALSE(plain_jpeg(png(sample_image(20, 20, 1))));
+  EXPECT_FALSE(plain_jpeg(encode_png(sample_image(20, 20, 1))));
 }
 
 }  // namespace

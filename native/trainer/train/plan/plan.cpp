@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "common/checkpoint/checkpoint_folders.h"
 #include "common/error.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/comm/communicator.h"
 #include "trainer/data/pixels/augment.h"
 #include "trainer/ops/plans/timed_plans.h"
 #include "trainer/strategies/gradient_sums.h"
@@ -32,12 +32,6 @@ void require_same(const nlohmann::json& state, const char* field, const T& ours,
   const nlohmann::json said = {{"checkpoint", theirs}, {"now", ours}};
   throw Error(Exit::usage, std::string("the checkpoint ") + where + " was made with another " + field + " " +
                                said.dump() + ". Use the same flags, or another --run-dir");
-}
-
-/// As mpiexec says it.
-int processes_started_together() {
-  const char* size = std::getenv("PMI_SIZE");
-  return size != nullptr ? std::max(1, std::atoi(size)) : 1;
 }
 
 bool part_of_one(double value) { return value >= 0 && value < 1; }
@@ -153,7 +147,7 @@ void check_options(const TrainOptions& options) {
           "--shuffle-buffer draws from the first images of the order, and with --repeated-augmentation an epoch has "
           "only a part of the order: the images at its end would never be seen. Leave one of them out");
   // Each of them would be rank 0, and write the same run folder.
-  require(options.comm != "none" || processes_started_together() == 1,
+  require(options.comm != "none" || processes_of_mpiexec() == 1,
           "--comm none is for one process, and mpiexec started several. Leave it out");
   check_comm({.comm = options.comm, .device = options.device, .gpu = ""});
   require(options.clip_norm >= 0 && std::isfinite(options.clip_norm),
@@ -209,10 +203,8 @@ Resume find_resume(const TrainOptions& options) {
   const bool named = !anew && options.resume != "auto";
   // A restart that nobody asked for goes on with what the run has made since its first start.
   const bool goes_on = newest.valid && restarts_by_itself();
-  if (anew && newest.valid && !goes_on) {
-    require(false,
-            "--resume none, but " + options.run_dir + " holds checkpoints. Use --resume auto, or another --run-dir");
-  }
+  require(!anew || !newest.valid || goes_on,
+          "--resume none, but " + options.run_dir + " holds checkpoints. Use --resume auto, or another --run-dir");
   if (!anew && !newest.valid && !newest.passed_over.empty()) refuse_to_begin_anew(options, newest.passed_over);
   if (named && !goes_on && (!newest.valid || is_own_checkpoint(options))) return from_path(options, newest);
   if (named) {

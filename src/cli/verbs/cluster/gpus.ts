@@ -58,8 +58,8 @@ interface AskedHost {
 }
 
 /**
- * Every host once. One that does not answer is told on stderr, and the others are shown all the
- * same. Throws the error of the first one where none answers.
+ * Shows every host once. The error of a host that does not answer goes to stderr. Where no host
+ * answers, the first error is thrown.
  */
 async function once(context: Context, hosts: readonly AskedHost[]): Promise<number> {
   const answers = await Promise.allSettled(hosts.map(({ take }) => take()));
