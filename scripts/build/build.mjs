@@ -10,11 +10,13 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, context } from 'esbuild';
 import { dashboardBundle } from './dashboardBundle.mjs';
 import { lazyBundle } from './lazyBundle.mjs';
+import { notices } from './notices.mjs';
 import { root } from '../lib/paths.mjs';
 import { ptyFiles, windowsHelpers } from './packageTargets.mjs';
 
@@ -115,7 +117,7 @@ const programs = (folder, to) =>
     .filter((name) => name.endsWith('.py'))
     .map((name) => ({ from: join(root, folder, name), to: `share/${to}/${name}`, mode: 0o644 }));
 
-const native = join(root, 'build/native/release/node/bin');
+const programsFolder = join(root, 'build/native/release/node/bin');
 const ptyBinaries = Object.entries(ptyFiles).flatMap(([platform, files]) =>
   files.map((file) => {
     const to = `prebuilds/${platform}/${file}`;
@@ -125,9 +127,9 @@ const ptyBinaries = Object.entries(ptyFiles).flatMap(([platform, files]) =>
 );
 const carried = [
   ...ptyBinaries,
-  { from: join(native, 'agent'), to: 'bin/agent', mode: 0o755 },
-  { from: join(native, 'trainer'), to: 'bin/trainer', mode: 0o755 },
-  { from: join(native, 'mpiexec_control.so'), to: 'bin/mpiexec_control.so', mode: 0o644 },
+  { from: join(programsFolder, 'agent'), to: 'bin/agent', mode: 0o755 },
+  { from: join(programsFolder, 'trainer'), to: 'bin/trainer', mode: 0o755 },
+  { from: join(programsFolder, 'mpiexec_control.so'), to: 'bin/mpiexec_control.so', mode: 0o644 },
   {
     from: join(root, 'native/agent/tensorboard/tensorboard_server.py'),
     to: 'share/tensorboard_server.py',
@@ -140,7 +142,7 @@ const carried = [
   { from: join(root, 'native/runtime/cuda12.txt'), to: 'share/cuda12.txt', mode: 0o644 },
   ...['cuda', 'cuda12'].map((folder) => {
     const to = `${folder}/libtrainer_cuda.so`;
-    return { from: join(native, '..', to), to, mode: 0o644 };
+    return { from: join(programsFolder, '..', to), to, mode: 0o644 };
   }),
   { from: join(root, 'native/runtime/pip.txt'), to: 'share/pip.txt', mode: 0o644 },
   ...programs('native/node', 'node'),
@@ -190,6 +192,9 @@ if (watch) {
     ]) {
       rmSync(join(dist, name), { force: true });
     }
-  await Promise.all(bundles.map((options) => build(options)));
+  const made = await Promise.all(bundles.map((options) => build({ ...options, metafile: true })));
+  const native = existsSync(join(dist, 'bin/trainer'));
+  const metafiles = made.map(({ metafile }) => metafile);
+  writeFileSync(join(dist, 'ThirdPartyNotices.txt'), notices(metafiles, { native }));
   chmodSync(join(dist, 'trainyard.cjs'), 0o755);
 }

@@ -6,6 +6,7 @@ import { root } from '../lib/paths.mjs';
 const permitted = [
   /^package\.json$/,
   /^(LICENSE|README\.md|CHANGELOG\.md)$/,
+  /^dist\/ThirdPartyNotices\.txt$/,
   /^media\/[^/]+\.(svg|png|json)$/,
   /^media\/walkthrough\/[^/]+\.md$/,
   /^dist\/(extension\.js|lazy(-[\w-]+)?\.js|mcpSdk\.js|trainyard\.cjs|node-pty\.cjs|ssh2\.cjs|tar\.cjs)$/,
@@ -17,6 +18,7 @@ const permitted = [
 const wanted = [
   'package.json',
   'LICENSE',
+  'dist/ThirdPartyNotices.txt',
   'dist/extension.js',
   'dist/lazy.js',
   'dist/mcpSdk.js',
