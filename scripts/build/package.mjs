@@ -1,6 +1,7 @@
 // Makes packages (VSIX), and refuses one that carries what does not belong in it, or lacks
 // something.
 //   npm run package [-- --target linux-x64|linux-arm64|darwin-x64|darwin-arm64|win32-x64|universal|all]…
+//     [--without-cuda] [--pre-release]
 // It builds the CUDA libraries first; --without-cuda saves their toolkits (5 GB on disk), and makes a
 // package for CPUs alone.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,14 +14,14 @@ import { buildCuda } from '../native/native.mjs';
 import { root } from '../lib/paths.mjs';
 import { main, run } from '../lib/shell.mjs';
 
-const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { name, version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /**
  * Packs what is in dist/.
  * @param {string} target
- * @param {boolean} cuda
+ * @param {{ cuda: boolean, preRelease: boolean }} options
  */
-async function make(target, cuda) {
+async function make(target, { cuda, preRelease }) {
   const packagePath = join(root, 'build', `${name}-${target}-${version}.vsix`);
   const ignoreFile = join(root, 'build', `vscodeignore-${target}`);
   const common = readFileSync(join(root, '.vscodeignore'), 'utf8');
@@ -30,8 +31,9 @@ async function make(target, cuda) {
     await createVSIX({
       ...shared,
       packagePath,
-      allowMissingRepository: true,
-      rewriteRelativeLinks: false,
+      preRelease,
+      // A relative link of the README leads somewhere only with the repository's address before it.
+      ...(repository === undefined ? { allowMissingRepository: true, rewriteRelativeLinks: false } : {}),
       ...(target === universal ? {} : { target }),
     });
     const files = await listFiles(shared);
@@ -55,6 +57,7 @@ main(async () => {
     options: {
       target: { type: 'string', multiple: true, default: ['linux-x64'] },
       'without-cuda': { type: 'boolean', default: false },
+      'pre-release': { type: 'boolean', default: false },
     },
   });
   const chosen = values.target.includes('all') ? targets : values.target;
@@ -76,5 +79,5 @@ main(async () => {
     stdio: ['ignore', 2, 2],
   });
   // Compressing takes the time, and goes on in threads of its own.
-  await Promise.all(chosen.map((target) => make(target, cuda)));
+  await Promise.all(chosen.map((target) => make(target, { cuda, preRelease: values['pre-release'] })));
 });

@@ -48,6 +48,7 @@ const wanted = [
   'dist/share/node/check/facts.py',
   'dist/share/node/code/manifest.py',
   'dist/share/node/stage/stage.py',
+  'media/icon.png',
   'media/presets.schema.json',
   'media/profiles.schema.json',
 ];

@@ -38,8 +38,9 @@ describe('the licences of what a package carries', () => {
 
   it('name what a package has inside its own bundle', () => {
     const text = notices([metafileOf('node_modules/tar/dist/esm/index.min.js')], { native: false });
-    for (const name of ['tar', 'minipass', 'minizlib', 'yallist', 'chownr', '@isaacs/fs-minipass'])
-      {expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));}
+    for (const name of ['tar', 'minipass', 'minizlib', 'yallist', 'chownr', '@isaacs/fs-minipass']) {
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
   });
 
   it('refuse a package that has no text of its licence, by its name', () => {
