@@ -21,6 +21,8 @@ export function remedyText(remedy: Remedy): string {
       return 'Name the right key as identityFile in the profile, or check the user name, and that your public key is in authorized_keys there';
     case 'checkHostName':
       return 'Check the name in the profile and in the SSH configuration, and the network';
+    case 'checkAddress':
+      return remedy.advice;
     case 'useOwnSsh':
       return 'Set "transport": "openssh" in the profile, so that your own ssh makes the connection';
     case 'useSsh2':

@@ -113,6 +113,8 @@ export function editorRemedy(remedy: Remedy): EditorRemedy {
         text: 'Check the name in the profile and in the SSH configuration, and the network',
         button: openProfile(remedy, 'host'),
       };
+    case 'checkAddress':
+      return { text: remedy.advice, button: openProfile(remedy, 'host') };
     case 'useOwnSsh':
       return {
         text: 'Give the profile the "transport" "openssh", so that your own ssh makes the connection',

@@ -101,7 +101,8 @@ function changeText({ kind, profile, run, why }: RunChange): string {
     case 'bad-images':
       return `${name}${reason}`;
     case 'stopped':
-      return `${name} stopped${more}${reason}`;
+      // The reason of a stop at once says so itself.
+      return why?.startsWith('stopped') ? `${name} ${cut(why)}${more}` : `${name} stopped${more}${reason}`;
     case 'interrupted':
       return `${name} was interrupted: nobody supervises it any more`;
     case 'restarting':

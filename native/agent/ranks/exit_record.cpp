@@ -113,7 +113,10 @@ std::string signal_name(int signal) {
   return found == kNames.end() ? "an unnamed signal" : found->second;
 }
 
-bool ExitRecord::may_be_consequence() const { return (signal == SIGABRT || signal == SIGPIPE) && !last_line; }
+bool ExitRecord::may_be_consequence() const {
+  static const std::set<int> kOfMpi{SIGABRT, SIGPIPE, SIGSEGV, SIGBUS};
+  return signal && kOfMpi.contains(*signal) && !last_line;
+}
 
 std::optional<std::string> last_error_line(const std::string& path, uint64_t offset) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

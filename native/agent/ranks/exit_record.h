@@ -30,8 +30,8 @@ struct ExitRecord {
   /// Whether another generation may fare better: as the program said, else not after a code that
   /// the user must mend.
   bool worth_retrying() const;
-  /// Whether it ended as ranks do that lost another: MPI aborts them, or they write to a proxy
-  /// that is gone.
+  /// Whether it ended as ranks do that lost another: MPI aborts them or faults in them, or they
+  /// write to a proxy that is gone.
   bool may_be_consequence() const;
   /// As a shell would say it: 128 + signal, 1 for a lost rank.
   int code() const;

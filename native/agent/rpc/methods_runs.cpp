@@ -1,4 +1,5 @@
 // RPC: run.start, run.list, run.get, run.describe, run.stop, run.kill.
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,10 +11,12 @@
 #include "agent/run/folder/run_about.h"
 #include "agent/run/lease.h"
 #include "agent/run/run_processes.h"
+#include "agent/run/run_state.h"
 #include "agent/run/stop_watch.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
 #include "agent/system/paths.h"
+#include "common/error.h"
 
 namespace trainyard {
 
@@ -85,6 +88,14 @@ Answer start(const Fields& params, ServeContext& context) {
   return start_run(params.string("workdir"), *spec, std::move(gpus));
 }
 
+/// True when the run's supervisor is on this machine and was signalled.
+bool signal_supervisor(const RunFolder& folder, StopRequest::Mode mode) {
+  const auto state = read_json_object(folder.state());
+  if (!state || !supervisor_lives(*state)) return false;
+  const int number = mode == StopRequest::Mode::now ? kStopNowSignal : SIGTERM;
+  return ::kill(recorded_supervisor(*state)->pid, number) == 0;
+}
+
 Answer stop(const Fields& params, ServeContext&) {
   const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
   const std::string mode = params.string("mode");
@@ -98,8 +109,14 @@ Answer stop(const Fields& params, ServeContext&) {
     throw RpcError(RpcCode::bad_state, "the run in " + folder.dir() +
                                            " was interrupted: nobody supervises it. End what is left with run.kill");
   }
-  write_stop_request(folder, {mode == "now" ? StopRequest::Mode::now : StopRequest::Mode::checkpoint,
-                              params.optional_string("by").value_or("")});
+  const StopRequest request{mode == "now" ? StopRequest::Mode::now : StopRequest::Mode::checkpoint,
+                            params.optional_string("by").value_or("")};
+  try {
+    write_stop_request(folder, request);
+  } catch (const Error&) {
+    // A disk that is full or read-only must not keep a run going that perhaps fills it.
+    if (!signal_supervisor(folder, request.mode)) throw;
+  }
   return Json::object();
 }
 

@@ -10,6 +10,12 @@ namespace trainyard {
 
 const char* mode_name(StopRequest::Mode mode) { return mode == StopRequest::Mode::now ? "now" : "checkpoint"; }
 
+std::optional<StopRequest::Mode> stop_mode(int signal) {
+  if (signal == kStopNowSignal) return StopRequest::Mode::now;
+  if (signal == SIGTERM || signal == SIGINT) return StopRequest::Mode::checkpoint;
+  return std::nullopt;
+}
+
 std::optional<StopRequest> read_stop_request(const RunFolder& folder) {
   const auto json = read_json_object(folder.stop());
   if (!json) return std::nullopt;

@@ -1,5 +1,6 @@
 // stop.json: how a run is asked to end.
 #pragma once
+#include <csignal>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,12 @@ struct StopRequest {
 };
 
 const char* mode_name(StopRequest::Mode mode);
+
+/// Asks a supervisor for a stop at once; SIGTERM and SIGINT ask for one after a checkpoint.
+constexpr int kStopNowSignal = SIGUSR1;
+
+/// What a signal asks a supervisor for, if it is one of these.
+std::optional<StopRequest::Mode> stop_mode(int signal);
 
 /// The request in the folder, if there is one that can be read.
 std::optional<StopRequest> read_stop_request(const RunFolder& folder);

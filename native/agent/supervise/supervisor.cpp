@@ -40,7 +40,7 @@ constexpr double kRestartSeconds = 2;      // ports and shared memory of the las
 sigset_t handled_signals() {
   sigset_t handled;
   ::sigemptyset(&handled);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&handled, number);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, kStopNowSignal}) ::sigaddset(&handled, number);
   return handled;
 }
 
@@ -66,6 +66,7 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a rank leaves behind becomes our child, where we find it
 
   state_.generation = generation;
+  journal_.set_generation(generation);
   state_.world = spec.ranks;
   state_.supervisor = {::getpid(), process_start_time(::getpid()).value_or(0)};
   state_.boot = boot_id();
@@ -96,15 +97,16 @@ int Supervisor::run() {
 GenerationResult Supervisor::run_generations() {
   if (auto without = wait_for_nodes(true)) return *without;
   GenerationResult result = run_generation();
-  while (result.worth_retrying && !stop_ && restarts_ < spec_.max_restarts) {
+  while (result.worth_retrying && restarts_ < spec_.max_restarts) {
+    if (stop_) return as_stopped(result);
     say_restarting(result, spec_.max_restarts - ++restarts_);
     rest_before_restart();
-    if (stop_) break;
+    if (stop_) return as_stopped(result);
     evaluator_.kill();  // the next one tells of the new generation
     while (evaluator_.running()) wait_and_look();
-    if (stop_) break;
+    if (stop_) return as_stopped(result);
     if (auto without = wait_for_nodes(false)) return *without;
-    if (stop_) break;
+    if (stop_) return as_stopped(result);
     ++state_.generation;
     result = run_generation();
   }
@@ -143,9 +145,7 @@ void Supervisor::take_signals() {
   }
   siginfo_t info{};
   const int number = ::sigtimedwait(&handled, &info, &tick);
-  if (number == SIGTERM || number == SIGINT) {
-    request_stop({StopRequest::Mode::checkpoint, std::string("signal ") + signal_name(number)});
-  }
+  if (const auto mode = stop_mode(number)) request_stop({*mode, std::string("signal ") + signal_name(number)});
 }
 
 void Supervisor::reap() {
@@ -295,7 +295,7 @@ GenerationResult Supervisor::with_stop_now(GenerationResult result) const {
   if (!stop_now() || result.kind != GenerationResult::Kind::failed) return result;
   result.kind = GenerationResult::Kind::stopped;
   result.exit_code = 128 + SIGKILL;
-  result.reason = "stopped at once" + (stop_->by.empty() ? "" : " by " + stop_->by) + ", without a last checkpoint";
+  result.reason = "stopped at once" + (stop_->by.empty() ? "" : " by " + stop_->by) + ", without saving its last steps";
   return result;
 }
 
@@ -361,7 +361,7 @@ void Supervisor::wait_for_disk() {
     const sigset_t handled = handled_signals();
     const timespec tick{0, kTickNanoseconds};
     const int number = ::sigtimedwait(&handled, nullptr, &tick);
-    if (number == SIGTERM || number == SIGINT) return;
+    if (stop_mode(number)) return;
   }
 }
 

@@ -59,6 +59,8 @@ class Supervisor {
   GenerationListener listener();
   void rest_before_restart();
   GenerationResult with_stop_now(GenerationResult result) const;
+  /// Of a generation that would have been restarted but for the stop.
+  GenerationResult as_stopped(GenerationResult result) const;
   void end_evaluator(const GenerationResult& result);
   void conclude(const GenerationResult& result);
   std::set<int> spared() const;

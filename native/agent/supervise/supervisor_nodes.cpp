@@ -220,4 +220,12 @@ void Supervisor::settle_nodes(bool over) {
   while (own && is_alive(*own) && monotonic_seconds() < deadline) wait_and_look();
 }
 
+GenerationResult Supervisor::as_stopped(GenerationResult result) const {
+  const std::string why = budget_.why(*stop_).value_or("stopped" + (stop_->by.empty() ? "" : " by " + stop_->by));
+  result.kind = GenerationResult::Kind::stopped;
+  result.exit_code = stop_now() ? 128 + SIGKILL : 75;
+  result.reason = why + ", in place of a restart" + (result.reason ? " after: " + *result.reason : "");
+  return result;
+}
+
 }  // namespace trainyard

@@ -10,7 +10,8 @@ import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
-import { duration, plural, whole } from '../figureText.js';
+import { whole } from '../figureText.js';
+import { riskText } from '../riskText.js';
 import { describeCheckpoint, type ItemText } from './describe.js';
 import { treeItem } from './item.js';
 import { TreeRows, type TreeSource } from './treeRows.js';
@@ -207,13 +208,9 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
    */
   private riskText({ checkpoints, free }: Listing): string | undefined {
     const overview = this.shown()?.overview;
-    if (!overview || isOver(overview.status) || overview.step === undefined) return undefined;
-    if (overview.entry.run?.program === 'command') return undefined; // its checkpoints are its own affair
     const latest = checkpoints.filter(({ valid }) => valid).at(-1);
-    const steps = Math.max(0, overview.step - (latest?.step ?? 0));
-    const seconds = overview.secondsPerStep === undefined ? undefined : steps * overview.secondsPerStep;
-    const risk = `${plural(steps, 'step')}${seconds === undefined ? '' : ` (${duration(seconds)})`}`;
-    if (!latest || latest.bytes === 0) return risk;
+    const risk = overview && riskText(overview, latest?.step ?? 0);
+    if (risk === undefined || !latest || latest.bytes === 0) return risk;
     return `${risk} · room for ${whole(Math.floor(free / latest.bytes))} more`;
   }
 }

@@ -256,7 +256,7 @@ test('what cannot be reached is said in plain words', async () => {
     '127.0.0.2 (port 1) refused the connection. Check that its SSH server is running, and the port.',
   );
   expect((await failed({ host: 'no-such-host.invalid' })).message).toMatch(
-    /^the name no-such-host\.invalid .* is not known here/,
+    /^the host name no-such-host\.invalid is not known here/,
   );
   await expect(whoami({ host: '-oProxyCommand=touch' })).rejects.toThrow('is no host');
 });

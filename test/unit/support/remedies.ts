@@ -27,6 +27,7 @@ const byKind: ByKind = {
   nameKeyFile: [{ kind: 'nameKeyFile', host }],
   chooseKeyFile: [{ kind: 'chooseKeyFile', host }],
   checkHostName: [{ kind: 'checkHostName', host }],
+  checkAddress: [{ kind: 'checkAddress', host, advice: 'Check the port' }],
   useOwnSsh: [{ kind: 'useOwnSsh', host }],
   useSsh2: [{ kind: 'useSsh2', host }],
   loginFromHead: [{ kind: 'loginFromHead', host, address: '10.0.0.2' }],

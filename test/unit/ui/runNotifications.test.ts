@@ -108,6 +108,21 @@ it('says bad images of a run under way, unless that is muted', () => {
   ]);
 });
 
+it('says once that a run stopped, where the reason begins with that word', () => {
+  const run = listedRun('20261125-100000-mlp-1f2e', 'stopped', {
+    health: { level: 'good', kind: 'over', text: 'stopped' },
+  });
+  const stop = (why: string): void => {
+    changes.fire({ kind: 'stopped', profile: 'lab', run, why });
+  };
+  stop('stopped at once by ann@desk, without saving its last steps');
+  stop('its time limit of 2 h is over');
+  expect(shown).toEqual([
+    'info: mlp-1f2e on lab stopped at once by ann@desk, without saving its last steps',
+    'info: mlp-1f2e on lab stopped: its time limit of 2 h is over',
+  ]);
+});
+
 it('leaves it to a measurement to say what came of its runs', () => {
   const say = (kind: RunChangeKind, name: string, tags: string[]): void => {
     const run = listedRun('20261125-100000-mlp-1f2e', 'stopped', {

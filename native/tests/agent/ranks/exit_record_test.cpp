@@ -50,6 +50,9 @@ TEST(ExitRecord, ARankThatLostAnotherDoesNotExplainTheLoss) {
   EXPECT_EQ(first_failure({aborted})->rank, 0);
   aborted.signal = SIGPIPE;  // its proxy went away with the other
   EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
+  aborted.signal = SIGSEGV;  // within MPI, which could not make a request
+  EXPECT_EQ(first_failure({aborted, killed})->rank, 1);
+  EXPECT_EQ(first_failure({aborted})->rank, 0);
   ExitRecord said;
   said.rank = 2;
   said.exit_code = 4;

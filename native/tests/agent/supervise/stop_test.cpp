@@ -100,6 +100,32 @@ TEST_F(StopTest, AStopWhileTheEvaluatorIsReapedIsNotLost) {
   EXPECT_EQ(events(dir, "started").size(), 1U) << "another generation was started";
 }
 
+TEST_F(StopTest, AStopInPlaceOfARestartIsAStop) {
+  Json spec = command_spec("kill -9 $$", 1);
+  spec["limits"]["maxRestarts"] = 3;
+  const std::string dir = start(spec);
+  ASSERT_TRUE(eventually([&] { return !events(dir, "rank_exited").empty(); }));
+  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me@here"}});
+  const Json last = ended(dir);
+  EXPECT_EQ(last["phase"], "stopped");
+  EXPECT_EQ(last["exitCode"], 75);
+  const std::string reason = last["reason"];
+  EXPECT_TRUE(reason.starts_with("stopped by me@here, in place of a restart after: rank 0 on ")) << reason;
+  EXPECT_EQ(events(dir, "started").size(), 1U) << "another generation was started";
+}
+
+// A folder in the place of stop.json stands for a disk that takes no file any more.
+TEST_F(StopTest, ReachesTheSupervisorWhereNothingCanBeWritten) {
+  for (const char* mode : {"checkpoint", "now"}) {
+    const std::string dir = start(command_spec(kObedient, 1));
+    ASSERT_TRUE(wait_for_phase(dir, "running"));
+    ASSERT_EQ(::mkdir((dir + "/stop.json").c_str(), 0700), 0);
+    client_->call("run.stop", {{"dir", dir}, {"mode", mode}, {"by", "me"}});
+    EXPECT_EQ(ended(dir)["phase"], "stopped");
+    EXPECT_EQ(events(dir, "stop_requested").at(0)["mode"], mode);
+  }
+}
+
 TEST_F(StopTest, ASecondSupervisorIsRefused) {
   const Json spec = command_spec(kObedient, 1);
   const std::string dir = start(spec);

@@ -77,20 +77,27 @@ const socketErrors: Record<string, [what: string, hint: string]> = {
   EHOSTDOWN: ['is down, or not in this network', 'Check the host and the network'],
 };
 
+const checkAddress = ({ where }: Place, advice: string): Advice => ({
+  kind: 'checkAddress',
+  host: where,
+  advice,
+});
+
 /** The TCP connection could not be made. */
 export function socketFailure(place: Place, error: unknown): Error {
   const code = systemCode(error) ?? '';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME', 'EAI_NODATA', 'EAI_FAIL'].includes(code)) {
     const retry = code === 'EAI_AGAIN' ? ' just now' : '';
+    const alias = place.where === place.hostName ? '' : ` (of ${place.where})`;
     return failure(
-      `the name ${place.hostName} (host ${place.where}) is not known here${retry}`,
+      `the host name ${place.hostName}${alias} is not known here${retry}`,
       { kind: 'checkHostName', host: place.where },
       error,
     );
   }
   if (code === 'ECONNRESET' || code === 'EPIPE') return new Dropped(errorText(error));
   const known = socketErrors[code];
-  if (known) return new Unreached(`${placeText(place)} ${known[0]}`, known[1], error);
+  if (known) return new Unreached(`${placeText(place)} ${known[0]}`, checkAddress(place, known[1]), error);
   return failure(`${placeText(place)} cannot be reached: ${errorText(error)}`, 'Check the network', error);
 }
 
@@ -98,7 +105,7 @@ export function socketFailure(place: Place, error: unknown): Error {
 export function gaveNoAnswer(place: Place): UserError {
   return new Unreached(
     `${placeText(place)} did not answer in time (connecting)`,
-    'Check the address, the network and the firewall',
+    checkAddress(place, 'Check the address, the network and the firewall'),
   );
 }
 

@@ -7,6 +7,7 @@ import { adviceText } from '../../remedies.js';
 /** What was chosen. Undefined: the cluster is given up. */
 export type AfterFailure = 'key' | 'jump' | 'ownSsh' | 'retry' | 'edit' | 'without' | undefined;
 
+const farKinds: readonly Remedy['kind'][] = ['checkHostName', 'checkAddress'];
 const keyKinds: readonly Remedy['kind'][] = [
   'chooseKeyFile',
   'correctKeyFile',
@@ -23,7 +24,7 @@ export async function askAfterFailure(
   const kinds = failed.map(({ hint }) => (typeof hint === 'string' ? undefined : hint.kind));
   const hosts = failed.map(({ host }) => host ?? '');
   const isLogin = kinds.some((kind) => kind !== undefined && keyKinds.includes(kind));
-  const isFar = kinds.some((kind) => kind === undefined || kind === 'checkHostName');
+  const isFar = kinds.some((kind) => kind === undefined || farKinds.includes(kind));
   const buttons: (vscode.MessageItem & { answer: AfterFailure })[] = [
     ...(kinds.includes('acceptHostKey') ? [{ title: 'Trust…', answer: 'retry' as const }] : []),
     ...(kinds.includes('useOwnSsh') ? [{ title: 'Use My Own ssh', answer: 'ownSsh' as const }] : []),

@@ -3,21 +3,44 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import type { StopMode } from '../../../core/contracts/runSchema.js';
 import { isOver } from '../../../core/model/runStatus.js';
+import { riskText } from '../../riskText.js';
 import { pickRun } from '../pick.js';
 import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 
+const saveFirst = 'Stop After a Checkpoint';
+
+/** Says what is lost, and offers to lose nothing where the run makes checkpoints. */
+async function askForStop(ui: Ui, run: RunArgument): Promise<StopMode | undefined> {
+  const { monitor } = await ui.services.backend();
+  const listed = monitor.all.find(
+    ({ profile, run: { entry } }) => profile === run.profile && entry.dir === run.dir,
+  );
+  const isOwn = listed?.run.entry.run?.program === 'command';
+  const lost = listed && riskText(listed.run);
+  const answer = await vscode.window.showWarningMessage(
+    `Stop ${await runTitle(ui.services, run)} now?`,
+    {
+      modal: true,
+      detail: isOwn
+        ? 'What the program has not saved is lost.'
+        : `${lost === undefined ? 'Steps' : `About ${lost}`} since the last checkpoint are lost.`,
+    },
+    'Stop Now',
+    ...(isOwn ? [] : [saveFirst]),
+  );
+  if (answer === undefined) return undefined;
+  return answer === saveFirst ? 'checkpoint' : 'now';
+}
+
 export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Promise<void> {
-  const title = mode === 'now' ? 'Stop Now' : 'Stop After a Checkpoint';
+  const title = mode === 'now' ? 'Stop Now' : saveFirst;
   const run = await pickRun(ui, given, title, ({ status }) => !isOver(status));
   if (!run) return;
   if (mode === 'now') {
-    const answer = await vscode.window.showWarningMessage(
-      `Stop ${await runTitle(ui.services, run)} now?`,
-      { modal: true, detail: 'Steps since the last checkpoint are lost.' },
-      'Stop Now',
-    );
-    if (answer !== 'Stop Now') return;
+    const chosen = await askForStop(ui, run);
+    if (chosen === undefined) return;
+    mode = chosen;
   }
   const backend = await ui.services.backend();
   await (await backend.machine(run.profile)).stop(run.dir, mode);

@@ -1,0 +1,18 @@
+// What a run would lose if it were killed now.
+import type { RunOverview } from '../core/follow/overview.js';
+import { isOver } from '../core/model/runStatus.js';
+import { duration, plural } from './figureText.js';
+
+type Pace = Pick<RunOverview, 'entry' | 'status' | 'step' | 'checkpoint' | 'secondsPerStep'>;
+
+/**
+ * `5 steps (39 s)`: what was done since the checkpoint of step `latest`, by default the newest that the
+ * metrics have. Undefined for a run that is over, one that made no step yet, and an own program,
+ * whose checkpoints are its own affair.
+ */
+export function riskText(run: Pace, latest = run.checkpoint?.step ?? 0): string | undefined {
+  if (isOver(run.status) || run.step === undefined || run.entry.run?.program === 'command') return undefined;
+  const steps = Math.max(0, run.step - latest);
+  const took = run.secondsPerStep === undefined ? '' : ` (${duration(steps * run.secondsPerStep)})`;
+  return `${plural(steps, 'step')}${took}`;
+}
