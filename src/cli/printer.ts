@@ -198,6 +198,7 @@ export class TablePrinter implements RunPrinter {
         break;
       case 'hang':
       case 'stalled':
+      case 'moving':
       case 'gap':
       case 'node_lost':
       case 'waiting_for_nodes':

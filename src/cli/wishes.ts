@@ -1,9 +1,9 @@
-// What a run may cost, how long it may take and what it asks of Slurm, on the command lines that
-// start one.
+// What a run may cost, how long it may take or be silent, and what it asks of Slurm, on the command
+// lines that start one.
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/request/budget.js';
 import type { RunWishes } from '../core/plan/request/keptWishes.js';
-import { timeLimitOf } from '../core/plan/timeLimit.js';
+import { silenceTimeoutOf, timeLimitOf } from '../core/plan/timeLimit.js';
 import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
 import type { Args, Flag } from './args.js';
 
@@ -25,6 +25,11 @@ export const wishFlags: readonly Flag[] = [
     help: 'stop after a checkpoint once this start has taken so long, say 90s, 30m, 2h or 1d',
   },
   {
+    name: 'silence-timeout',
+    value: 'TIME',
+    help: 'of your own program: end it, and start it again where a restart is left, once no process has written a line or figure for so long; 0: never',
+  },
+  {
     name: 'slurm',
     value: 'KEY=VALUE',
     help: `in place of the profile's, of kind slurm: ${slurmKeys.join(', ')}; may be given more than once`,
@@ -39,11 +44,13 @@ export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
     throw new UserError('usage', '--budget-stop and --no-budget-stop were both given', 'Give one of them');
   }
   const limit = args.value('time-limit');
+  const silence = args.value('silence-timeout');
   const slurm = { ...before.slurm, ...slurmWishOf(args.all('slurm')) };
   return {
     ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
     ...(stop || goOn ? { budgetStop: stop } : {}),
     ...(limit === undefined ? {} : { timeLimit: timeLimitOf(limit, '--time-limit') }),
+    ...(silence === undefined ? {} : { silenceTimeout: silenceTimeoutOf(silence, '--silence-timeout') }),
     ...(Object.keys(slurm).length === 0 ? {} : { slurm }),
   };
 }

@@ -21,19 +21,10 @@ constexpr double kCascadeSeconds = 0.5;    // ranks that one failure brings down
 constexpr double kExplanationSeconds = 3;  // for the record of a rank elsewhere whose loss made others abort
 constexpr double kRecordSeconds = 1;       // for the wrappers of killed programs to write their records
 constexpr double kSlowLookSeconds = 0.25;  // looks that read several files
-constexpr double kStallSeconds = 30;       // without a step of any rank, before a `stalled` event
 constexpr double kMostPatience = 60;       // for rank 0 to come to where it waits for the others
 constexpr double kMostSilence = 60;        // of rank 0 while it writes: no bytes move while the disk flushes them
 constexpr double kMostRescueSeconds = 600;  // for its checkpoint, while it beats
 constexpr double kLostSeconds = 1.5;        // a record may still be on its way to the disk
-
-Json doing_json(const std::vector<Doing>& doing, const RankHosts& hosts) {
-  Json list = Json::array();
-  for (const Doing& one : doing) {
-    list.push_back({{"rank", one.rank}, {"host", hosts.host_of(one.rank)}, {"what", one.what}});
-  }
-  return list;
-}
 
 }  // namespace
 
@@ -46,6 +37,7 @@ Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number,
       hosts_(hosts),
       ranks_(static_cast<size_t>(spec.ranks)),
       heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
+      silence_(folder, spec.ranks, spec.silence_timeout),
       begun_(monotonic_seconds()) {
   remove_heartbeats(folder);
   folder.remove_records(number, 0, spec.ranks);
@@ -144,50 +136,6 @@ void Generation::declare_lost(int index) {
   if (ending_) return;
   first_failure_ = lost;
   give_up(kGraceSeconds);
-}
-
-void Generation::look_for_hangs() {
-  if (ending_) return;
-  std::vector<bool> excused;
-  for (const Rank& rank : ranks_) excused.push_back(rank.record.has_value());
-  const std::vector<int> late = heartbeats_.overdue(excused);
-  if (late.empty()) return look_for_stall(excused);
-  const Suspects suspects = this->suspects(spec_.hang_timeout / 2);
-  const int64_t step = heartbeats_.last_step();
-  listener_.hang(late, suspects.ranks, doing_json(suspects.doing, hosts_), step);
-  own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
-                std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
-                std::to_string(step);
-  if (const std::string said = suspicion(suspects); !said.empty()) *own_reason_ += "; " + said;
-  const bool first_hangs = std::ranges::find(suspects.ranks, 0) != suspects.ranks.end();
-  first_hangs ? begin_ending(0) : give_up(0);
-}
-
-Suspects Generation::suspects(double silent_seconds) const {
-  std::vector<RankProcess> processes;
-  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const bool runs = ranks_[rank].program && !ranks_[rank].record;
-    if (runs && heartbeats_.silent_seconds(static_cast<int>(rank)) > silent_seconds) {
-      processes.push_back(*ranks_[rank].program);
-    }
-  }
-  return hosts_.suspects(processes);
-}
-
-void Generation::look_for_stall(const std::vector<bool>& excused) {
-  const double seconds = heartbeats_.stalled_seconds(excused);
-  // With a short hangTimeout there must be time to say it before the ranks are ended.
-  const double patience = spec_.hang_timeout > 0 ? std::min(kStallSeconds, spec_.hang_timeout / 4) : kStallSeconds;
-  const bool stalled = seconds > patience;
-  if (stalled && !stall_told_) {
-    const Suspects suspects = this->suspects(seconds / 2);
-    Json waiting_for = Json::array();
-    for (const int rank : suspects.ranks) {
-      waiting_for.push_back({{"rank", rank}, {"host", ranks_[static_cast<size_t>(rank)].program->host}});
-    }
-    listener_.stalled(waiting_for, doing_json(suspects.doing, hosts_), seconds, heartbeats_.last_step());
-  }
-  stall_told_ = stalled;
 }
 
 void Generation::look_at_start_deadline(double now) {
@@ -291,6 +239,7 @@ bool Generation::poll() {
     next_slow_look_ = now + kSlowLookSeconds;
     look_for_lost(now);
     look_for_hangs();
+    look_for_silence(now);
     look_at_start_deadline(now);
   }
   pass_on_terminations();

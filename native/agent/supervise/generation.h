@@ -8,6 +8,7 @@
 #include "agent/ranks/exit_record.h"
 #include "agent/ranks/heartbeat.h"
 #include "agent/ranks/rank_hosts.h"
+#include "agent/ranks/silence.h"
 #include "agent/run/folder/run_spec.h"
 #include "agent/run/run_state.h"
 #include "agent/system/spawn.h"
@@ -33,6 +34,9 @@ struct GenerationListener {
   std::function<void(const std::vector<int>& ranks, const std::vector<int>& suspects, const Json& doing,
                      int64_t last_step)>
       hang;
+  /// The same of an own program whose output is watched: `stalled`, `hang`, and `moving` where
+  /// output comes again after `stalled`. The fields are those of the event.
+  std::function<void(const char* kind, const Json& fields)> silence;
 };
 
 class Generation {
@@ -80,7 +84,10 @@ class Generation {
   void declare_lost(int index);
   void look_for_hangs();
   void look_for_stall(const std::vector<bool>& excused);
+  void look_for_silence(double now);
+  std::vector<bool> excused() const;
   Suspects suspects(double silent_seconds) const;
+  Json waiting_for(const Suspects& suspects) const;
   void look_at_grace(double now);
   void look_at_start_deadline(double now);
   /// Begins the end of a generation whose ranks are lost or hang. Makes the given-up file for rank
@@ -106,6 +113,7 @@ class Generation {
   std::vector<Rank> ranks_;
   std::vector<RankProcess> started_;
   HeartbeatWatch heartbeats_;
+  SilenceWatch silence_;
   double begun_, next_slow_look_ = 0;
   double mpiexec_gone_since_ = 0;
   double failure_seen_ = 0;  ///< monotonic seconds of the first bad record
@@ -113,7 +121,7 @@ class Generation {
   double grace_ends_ = 0;  ///< monotonic seconds; 0: nobody asked for a stop, or there is no limit
   bool grace_over_ = false;
   bool ending_ = false;
-  bool stall_told_ = false;
+  bool stall_told_ = false, silence_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
   double rescue_ends_ = 0;                   ///< monotonic seconds; 0: nothing was given up
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others

@@ -1,7 +1,7 @@
 // The profile, and the file that holds profiles. This is the source of media/profiles.schema.json.
 import * as z from 'zod/mini';
 import { portRangeText } from './ports.js';
-import { slurmWishFields } from './slurmSchema.js';
+import { slurmProfileSchema } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
 const optional = z.optional;
@@ -29,13 +29,6 @@ const variable = z.string().check(
   z.regex(/^[^\u0000]*$/, { error: 'must not contain a zero character' }),
 );
 const positive = z.int().check(z.gte(1));
-/** An option, since anything else would end what sbatch reads. */
-const sbatchLine = z.string().check(
-  z.regex(/^--?[A-Za-z][^\p{Cc}]*$/u, {
-    error:
-      'must be one option of sbatch, with its dashes, and without line breaks or other control characters',
-  }),
-);
 
 const hostSchema = z.strictObject({
   host: plainWord.check(about('Name or address, as you reach it; an alias of your SSH configuration works.')),
@@ -133,42 +126,7 @@ export const profileSchema = z
           ),
         ),
     ),
-    slurm: optional(
-      z
-        .strictObject({
-          ...slurmWishFields,
-          gpusPerNode: optional(positive.check(about('`--gpus-per-node` of sbatch: GPUs of each node.'))),
-          nodes: optional(positive.check(about('Nodes of a run that names no other number. Left out: 1.'))),
-          cpusPerTask: optional(positive.check(about('`--cpus-per-task` of sbatch: CPUs of each rank.'))),
-          stopAhead: optional(
-            positive.check(
-              about('Seconds before the time limit at which a run stops after a checkpoint. Default 120.'),
-            ),
-          ),
-          tensorboard: optional(
-            z
-              .enum(['allocation', 'login'])
-              .check(
-                about(
-                  'Where TensorBoard runs: on the first node of the run (allocation, the default), or on the login node (login), which then serves runs that are over too.',
-                ),
-              ),
-          ),
-          cuda: optional(
-            z
-              .literal([12, 13])
-              .check(
-                about(
-                  'The build of the CUDA back end for runs on GPUs. 13 needs driver 580 and a GPU from Ampere to Hopper, 12 needs driver 525 and a GPU from Volta to Hopper. Left out: what fits the drivers that earlier jobs noted of the compute nodes, else 12.',
-                ),
-              ),
-          ),
-          lines: optional(
-            z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
-          ),
-        })
-        .check(about('What a `slurm` profile asks of the queue.')),
-    ),
+    slurm: optional(slurmProfileSchema.check(about('What a `slurm` profile asks of the queue.'))),
     hangTimeout: optional(
       positive.check(about('Seconds without a heartbeat after which a rank counts as hung. Default 300.')),
     ),
@@ -214,6 +172,16 @@ export const profileSchema = z
           why: optional(path.check(about('Where these come from, in one line.'))),
         })
         .check(about('What a training has that does not say otherwise, as a bake-off found it.')),
+    ),
+    silenceTimeout: optional(
+      z
+        .int()
+        .check(
+          z.gte(0),
+          about(
+            'Seconds without a line in the log of any rank, and without a figure, after which an own program counts as hung. Left out, or 0: never.',
+          ),
+        ),
     ),
     stopGrace: optional(
       positive.check(

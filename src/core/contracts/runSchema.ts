@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 import { demand } from '../base/validation.js';
 import type { NodePath } from '../base/nodePath.js';
+import { limitsSchema } from './limitsSchema.js';
 import { slurmWishFields } from './slurmSchema.js';
 
 const argv = z.array(z.string());
@@ -157,16 +158,7 @@ export const runSpecSchema = z.object({
     tensorboardServer: z.string(),
   }),
   hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
-  limits: z.object({
-    hangTimeout: z.number(),
-    startTimeout: z.number(),
-    nodeReturnTimeout: z.optional(z.number()),
-    maxRestarts: count,
-    /** Between SIGTERM and SIGKILL of an own program. */
-    stopGrace: z.optional(z.number()),
-    /** Of this start, after which the run stops with a checkpoint. */
-    timeLimit: z.optional(z.number().check(z.positive())),
-  }),
+  limits: limitsSchema,
   launcher: z.string(),
   /** Of a run that Slurm starts. */
   slurm: z.optional(slurmRecordSchema),
@@ -305,6 +297,8 @@ const event = <K extends string, S extends z.core.$ZodShape>(
 ): z.ZodMiniObject<{ time: z.ZodMiniNumber; kind: z.ZodMiniLiteral<K>; generation: typeof count } & S> =>
   z.object({ time: z.number(), kind: z.literal(kind), generation: count, ...fields });
 
+/** Of an own program whose output is watched. */
+const silent = z.optional(z.boolean());
 /** What ranks do that stand still: a phrase whose subject is the rank. */
 const doing = z.optional(z.array(z.object({ rank: count, host: z.string(), what: z.string() })));
 
@@ -325,12 +319,14 @@ export const eventSchema = z.discriminatedUnion('kind', [
     last_step: z.nullable(z.int()),
   }),
   event('stalled', {
+    silent,
     seconds: z.number(),
     waiting_for: z.array(z.object({ rank: count, host: z.string() })),
     doing,
     last_step: z.nullable(z.int()),
   }),
-  event('hang', { ranks: z.array(count), doing, last_step: z.nullable(z.int()) }),
+  event('hang', { silent, ranks: z.array(count), doing, last_step: z.nullable(z.int()) }),
+  event('moving', { seconds: z.number() }),
   event('node_joined', { host: z.string(), shared: z.optional(z.boolean()) }),
   event('node_lost', { host: z.string(), reason: z.string() }),
   event('waiting_for_nodes', {

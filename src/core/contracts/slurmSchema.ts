@@ -30,3 +30,46 @@ export const slurmWishFields = {
 export const slurmWishSchema = z.strictObject(slurmWishFields);
 /** The fields that are given; what is left out is the profile's. */
 export type SlurmWish = z.infer<typeof slurmWishSchema>;
+
+const positive = z.int().check(z.gte(1));
+/** An option, since anything else would end what sbatch reads. */
+const sbatchLine = z.string().check(
+  z.regex(/^--?[A-Za-z][^\p{Cc}]*$/u, {
+    error:
+      'must be one option of sbatch, with its dashes, and without line breaks or other control characters',
+  }),
+);
+
+/** What a profile of kind `slurm` asks of the queue. */
+export const slurmProfileSchema = z.strictObject({
+  ...slurmWishFields,
+  gpusPerNode: optional(positive.check(about('`--gpus-per-node` of sbatch: GPUs of each node.'))),
+  nodes: optional(positive.check(about('Nodes of a run that names no other number. Left out: 1.'))),
+  cpusPerTask: optional(positive.check(about('`--cpus-per-task` of sbatch: CPUs of each rank.'))),
+  stopAhead: optional(
+    positive.check(
+      about('Seconds before the time limit at which a run stops after a checkpoint. Default 120.'),
+    ),
+  ),
+  tensorboard: optional(
+    z
+      .enum(['allocation', 'login'])
+      .check(
+        about(
+          'Where TensorBoard runs: on the first node of the run (allocation, the default), or on the login node (login), which then serves runs that are over too.',
+        ),
+      ),
+  ),
+  cuda: optional(
+    z
+      .literal([12, 13])
+      .check(
+        about(
+          'The build of the CUDA back end for runs on GPUs. 13 needs driver 580 and a GPU from Ampere to Hopper, 12 needs driver 525 and a GPU from Volta to Hopper. Left out: what fits the drivers that earlier jobs noted of the compute nodes, else 12.',
+        ),
+      ),
+  ),
+  lines: optional(
+    z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
+  ),
+});

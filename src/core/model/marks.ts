@@ -74,6 +74,10 @@ function doingText(doing: Doing = []): string {
   return told.join('');
 }
 
+/** An own program has output in place of steps and heartbeats. */
+const silentText = ({ ranks, doing }: EventOf<'hang'>): string =>
+  `no output, silent longest: ${ranksText(ranks)}${doingText(doing)}`;
+
 const sinceText = ({ last_step }: EventOf<'hang'>): string =>
   last_step === null || last_step === 0 ? '' : ` since step ${last_step}`;
 
@@ -132,8 +136,11 @@ export function eventText(event: RunEvent, isByHand = false): string {
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled':
-      return `no step for ${Math.floor(event.seconds)} s${waitingText(event)}`;
+      return `no ${event.silent === true ? 'output' : 'step'} for ${Math.floor(event.seconds)} s${waitingText(event)}`;
+    case 'moving':
+      return `output came again after ${Math.floor(event.seconds)} s`;
     case 'hang':
+      if (event.silent === true) return silentText(event);
       return `no heartbeat from ${ranksText(event.ranks)}${sinceText(event)}${doingText(event.doing)}`;
     case 'stop_requested':
       return `stop ${event.mode === 'now' ? 'now' : 'after a checkpoint'}, asked by ${event.by}`;
@@ -215,6 +222,7 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
     case 'head_changed':
     case 'restarting':
     case 'stalled': // what comes of it is marked
+    case 'moving':
     case 'checkpoint_passed_over': // it lies elsewhere on the axis
     case 'evaluator_started':
     case 'evaluator_exited':
@@ -266,6 +274,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
       return 'warning';
     case 'finished':
       return event.phase === 'failed' ? 'error' : 'info';
+    case 'moving':
     case 'created':
     case 'started':
     case 'rank_started':

@@ -24,7 +24,7 @@ export class RunJournal {
   /** The supervisor has said that a restart follows; only that of a run on several hosts does. */
   restarting = false;
   waiting: EventOf<'waiting_for_nodes'> | undefined;
-  /** Stands until a later step. */
+  /** Stands until a later step, or until output comes again. */
   stalled: EventOf<'stalled'> | undefined;
   /** These two stand until a later checkpoint. */
   diskLow: EventOf<'disk_low'> | undefined;
@@ -59,6 +59,9 @@ export class RunJournal {
         break;
       case 'stalled':
         this.stalled = event;
+        break;
+      case 'moving':
+        this.stalled = undefined;
         break;
       case 'disk_low':
         this.diskLow = event;

@@ -74,6 +74,9 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
       nodeReturnTimeout: profile.nodeReturnTimeout ?? 600,
       maxRestarts: profile.maxRestarts ?? spares,
       ...(request.kind === 'command' ? { stopGrace: profile.stopGrace ?? 30 } : {}),
+      ...(request.kind === 'command' && request.silenceTimeout !== undefined
+        ? { silenceTimeout: request.silenceTimeout }
+        : {}),
       ...(request.timeLimit === undefined ? {} : { timeLimit: request.timeLimit }),
     },
     ...(home === undefined

@@ -1,4 +1,4 @@
-// How long a run may take, as people write it.
+// How long a run may take, or be silent, as people write it.
 import { UserError } from '../base/errors.js';
 
 const seconds = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 } as const;
@@ -19,3 +19,7 @@ export function timeLimitOf(text: string, what: string): number {
     'Write, say, 90s, 30m or 2h',
   );
 }
+
+/** The same, or `0` for a silence of any length. UserError (usage). */
+export const silenceTimeoutOf = (text: string, what: string): number =>
+  text.trim() === '0' ? 0 : timeLimitOf(text, what);

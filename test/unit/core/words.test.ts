@@ -31,8 +31,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'code/snapshot.ts': /^--[a-z-]+$/,
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
-  'contracts/profileSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
-  'contracts/slurmSchema.ts': /^`--[a-z]+` of sbatch/,
+  'contracts/slurmSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
   'measure/bakeOff.ts': /^--[a-z-]+$/,
   'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/measureScaling.ts': /^--[a-z-]+$/,

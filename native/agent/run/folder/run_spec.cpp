@@ -263,6 +263,10 @@ RunSpec parse_run_spec(const Json& json) {
   const Json* given_limits = fields.find("limits");
   const Fields limits(given_limits != nullptr ? *given_limits : kNone, "spec.limits");
   spec.hang_timeout = limits.number_or("hangTimeout", 300, 0, kYear);
+  spec.silence_timeout = limits.number_or("silenceTimeout", 0, 0, kYear);
+  if (spec.is_trainer && spec.silence_timeout > 0) {
+    throw FieldError("spec.limits.silenceTimeout is for spec.program 'command': a trainer has heartbeats");
+  }
   spec.start_timeout = limits.number_or("startTimeout", 60, 0.1, kYear);
   spec.node_return_timeout = limits.number_or("nodeReturnTimeout", 600, 0, kYear);
   spec.max_restarts = static_cast<int>(limits.integer_or("maxRestarts", 0, 0, 1'000'000));

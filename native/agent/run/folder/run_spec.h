@@ -53,8 +53,9 @@ struct RunSpec {
 
   std::string trainer, mpiexec, agent, python, tensorboard_server;  ///< absolute paths
 
-  double hang_timeout = 300;  ///< seconds without a heartbeat; 0: never
-  double start_timeout = 60;  ///< seconds until all ranks run
+  double hang_timeout = 300;   ///< seconds without a heartbeat; 0: never
+  double silence_timeout = 0;  ///< seconds without output of an own program; 0: never
+  double start_timeout = 60;   ///< seconds until all ranks run
   int max_restarts = 0;
   double stop_grace = 0;             ///< seconds between SIGTERM and SIGKILL of an own program; 0: no limit
   double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart

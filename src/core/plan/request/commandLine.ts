@@ -26,6 +26,7 @@ export function commandLineOf(run: AskedRun): string {
     budget,
     budgetStop,
     timeLimit,
+    silenceTimeout,
     slurm = {},
   } = run;
   const words = [
@@ -40,6 +41,7 @@ export function commandLineOf(run: AskedRun): string {
     ...(budget === undefined ? [] : ['--budget', String(budget)]),
     ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
     ...(timeLimit === undefined ? [] : ['--time-limit', `${timeLimit}s`]),
+    ...(silenceTimeout === undefined ? [] : ['--silence-timeout', silenceText(silenceTimeout)]),
     ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
     ...(name === undefined ? [] : valued('--name', name)),
     ...tags.flatMap((tag) => valued('--tag', tag)),
@@ -54,6 +56,8 @@ export function commandLineOf(run: AskedRun): string {
   const line = words.map(quoted).join(' ');
   return cwd === undefined ? line : `cd ${quoted(cwd)} && ${line}`;
 }
+
+const silenceText = (seconds: number): string => (seconds === 0 ? '0' : `${seconds}s`);
 
 /** A value that begins with a dash would be taken for a flag. */
 const valued = (flag: string, value: string): string[] =>

@@ -3,19 +3,23 @@ import type { Profile } from '../../contracts/profileSchema.js';
 import { priceOf } from '../../cost/runCost.js';
 import type { TypedRun } from './request.js';
 
-/** What a run may cost, how long it may take, and what it asks of Slurm. */
-export type RunWishes = Pick<TypedRun, 'budget' | 'budgetStop' | 'timeLimit' | 'slurm'>;
+/** What a run may cost, how long it may take or be silent, and what it asks of Slurm. */
+export type RunWishes = Pick<TypedRun, 'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'slurm'>;
 
 /**
- * The time limit; the budget where the profile still has a price to count with, and what was asked
+ * The limits of time; the budget where the profile still has a price to count with, and what was asked
  * of Slurm where it still is one of Slurm.
  */
-export function keptWishes(profile: Profile, { budget, budgetStop, timeLimit, slurm }: RunWishes): RunWishes {
+export function keptWishes(
+  profile: Profile,
+  { budget, budgetStop, timeLimit, silenceTimeout, slurm }: RunWishes,
+): RunWishes {
   const counts = priceOf(profile) !== undefined;
   return {
     ...(budget === undefined || !counts ? {} : { budget }),
     ...(budgetStop === undefined || !counts ? {} : { budgetStop }),
     ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(silenceTimeout === undefined ? {} : { silenceTimeout }),
     ...(slurm === undefined || profile.kind !== 'slurm' ? {} : { slurm }),
   };
 }
@@ -23,12 +27,13 @@ export function keptWishes(profile: Profile, { budget, budgetStop, timeLimit, sl
 /** The run with those of its wishes that are kept. */
 export function withKept<R extends RunWishes>(
   profile: Profile,
-  { budget, budgetStop, timeLimit, slurm, ...rest }: R,
+  { budget, budgetStop, timeLimit, silenceTimeout, slurm, ...rest }: R,
 ): Omit<R, keyof RunWishes> & RunWishes {
   const wishes: RunWishes = {
     ...(budget === undefined ? {} : { budget }),
     ...(budgetStop === undefined ? {} : { budgetStop }),
     ...(timeLimit === undefined ? {} : { timeLimit }),
+    ...(silenceTimeout === undefined ? {} : { silenceTimeout }),
     ...(slurm === undefined ? {} : { slurm }),
   };
   return { ...rest, ...keptWishes(profile, wishes) };

@@ -71,6 +71,10 @@ export interface TypedRun {
   budgetStop?: boolean;
   /** Seconds after which it stops with a checkpoint. */
   timeLimit?: number;
+  /**
+   * Seconds without output after which an own program is ended, in place of the profile's; 0: never.
+   */
+  silenceTimeout?: number;
   /** What is asked of Slurm, in place of what the profile says. */
   slurm?: SlurmWish;
   /** The run folder, as `--run-dir` among the trainer's flags. */
@@ -151,6 +155,8 @@ interface CommandRequest extends Common {
   cwd: NodePath | undefined;
   /** A further folder with its event files; relative to where it starts. */
   logdir: string | undefined;
+  /** Seconds without output after which it is ended; undefined and 0: never. Never for our trainer. */
+  silenceTimeout: number | undefined;
   /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
   code: RunCode | undefined;
 }
@@ -211,14 +217,20 @@ function readRequest(typed: TypedRun): RunRequest {
     const device = wantsGpu ? 'cuda' : undefined;
     const none = { data: [], everySlot: typed.per !== undefined };
     const { code } = typed;
+    const silenceTimeout = typed.silenceTimeout ?? profile.silenceTimeout;
     if (code?.snapshot) assertProgramSent(words, code.snapshot);
     const perNode = typed.per === 'node';
     const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
-    return { kind: 'command', ofTrainer: false, ...common, ...place, device, argv: [...words] };
+    const argv = [...words];
+    return { kind: 'command', ofTrainer: false, ...common, ...place, silenceTimeout, device, argv };
   }
   if (typed.per === 'node') {
     const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
     throw new UserError('usage', what, 'Name a program of your own');
+  }
+  if (typed.silenceTimeout !== undefined) {
+    const what = `a limit of silence is for programs of your own, and ${verb} is a verb of the trainer`;
+    throw new UserError('usage', what, 'Leave it out: hangTimeout of the profile watches a training');
   }
   if (typed.code) {
     const what = 'code goes along with programs of your own, not with a verb of the trainer';
@@ -243,6 +255,7 @@ function readRequest(typed: TypedRun): RunRequest {
       perNode: false,
       cwd: inFolder,
       logdir: typed.logdir,
+      silenceTimeout: undefined,
       code: undefined,
     };
   }

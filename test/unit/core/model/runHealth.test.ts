@@ -156,6 +156,19 @@ describe('the health of a run', () => {
     expect(health([...running, ...steps(98, 99)], [stalled]).kind).toBe('healthy');
   });
 
+  it('says that an own program is silent, until output comes again', () => {
+    const silent: RunEvent = {
+      ...at(97),
+      ...{ kind: 'stalled', silent: true, seconds: 450, last_step: null },
+      waiting_for: [],
+    };
+    expect(health([], [silent])).toMatchObject({ kind: 'stalled', text: 'stalled: no output for 450 s' });
+    const again: RunEvent = { ...at(98), kind: 'moving', seconds: 455 };
+    expect(health([], [silent, again]).kind).not.toBe('stalled');
+    const hang: RunEvent = { ...at(99), kind: 'hang', silent: true, ranks: [1], last_step: null };
+    expect(health([], [silent, hang]).text).toContain('no output, silent longest: rank 1');
+  });
+
   it('misses steps by their usual distance', () => {
     const now = begun + 95 + 40;
     expect(health(running, [], { now })).toMatchObject({

@@ -136,6 +136,18 @@ describe('planRun', () => {
     expect(plan(['eval', '--data', '/d'], { per: 'slot' })).toMatchObject({ ranks: 2 });
   });
 
+  it('has a limit of silence for an own program alone, of the run before that of the profile', () => {
+    const profile = { ...local, silenceTimeout: 600 };
+    expect(plan(['make'], { profile }).limits).toMatchObject({ silenceTimeout: 600 });
+    const off = plan(['make'], { profile, silenceTimeout: 0 });
+    expect(off.limits).toMatchObject({ silenceTimeout: 0 });
+    expect(check(runSpecSchema, off).ok).toBe(true);
+    expect(plan(['make']).limits).not.toHaveProperty('silenceTimeout');
+    expect(plan(train, { profile }).limits).not.toHaveProperty('silenceTimeout');
+    expect(plan(['eval', '--data', '/d'], { profile }).limits).not.toHaveProperty('silenceTimeout');
+    expect(failure(train, { silenceTimeout: 5 }).message).toMatch(/for programs of your own/);
+  });
+
   it('evaluates only training, with data for it, and when wanted', () => {
     expect(plan(train).evaluator).toBeNull();
     expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { withKept } from '../../../../src/core/plan/request/keptWishes.js';
-import { timeLimitOf } from '../../../../src/core/plan/timeLimit.js';
+import { silenceTimeoutOf, timeLimitOf } from '../../../../src/core/plan/timeLimit.js';
 
 it.each([
   ['90s', 90],
@@ -24,4 +24,13 @@ it('is in the command line for people, and kept on a profile without a price', (
   expect(commandLineOf(asked)).toBe('trainyard run lab --time-limit 90s -- true');
   const profile: Profile = { name: 'lab', kind: 'local' };
   expect(withKept(profile, { ...asked, budget: 2 })).toEqual(asked);
+});
+
+it('is the same for silence, which 0 leaves without a limit', () => {
+  expect([silenceTimeoutOf('10m', 'it'), silenceTimeoutOf('0', 'it')]).toEqual([600, 0]);
+  expect(() => silenceTimeoutOf('10', 'it')).toThrow(/it must be from 1s to 365d/);
+  const asked = { profile: 'lab', words: ['true'], silenceTimeout: 600 };
+  expect(commandLineOf(asked)).toBe('trainyard run lab --silence-timeout 600s -- true');
+  expect(commandLineOf({ ...asked, silenceTimeout: 0 })).toContain('--silence-timeout 0 ');
+  expect(withKept({ name: 'lab', kind: 'local' }, asked)).toEqual(asked);
 });
