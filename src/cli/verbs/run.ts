@@ -240,7 +240,7 @@ export const run: Verb = {
       ...(await machine.start(request, progress)),
       interrupted: progress.signal.aborted,
     }));
-    await context.book.add(started.id, profile.name);
+    await context.book.add(started.id, profile.name, request.about?.name);
     return stayWith(context, args, started, exports);
   },
 };

@@ -101,7 +101,7 @@ export const runFrom: Verb = {
       ...(await context.machine.start(request, progress)),
       interrupted: progress.signal.aborted,
     }));
-    await context.book.add(started.id, profile.name);
+    await context.book.add(started.id, profile.name, request.about?.name);
     return stayWith(context, args, started, exports);
   },
 };

@@ -39,7 +39,10 @@ export const tag: Verb = {
     const now = before ?? { name: '', tags: [], notes: '' };
     const changes = ['name', 'tag', 'untag', 'notes'].some((flag) => args.has(flag));
     const about = changes ? changed(now, args) : now;
-    if (changes) await (await context.node.client()).request('run.describe', { dir, about });
+    if (changes) {
+      await (await context.node.client()).request('run.describe', { dir, about });
+      await context.book.rename(id, about.name);
+    }
     if (context.json) {
       context.output.json({ type: 'tagged', id, dir, ...about });
       return exitCodes.done;

@@ -13,7 +13,7 @@ export interface RunsKnown {
   /** The profile whose runs are looked at. */
   profile: string;
   /** Runs of every profile, the newest first. */
-  runs: readonly { id: string; profile: string }[];
+  runs: readonly { id: string; profile: string; name?: string | undefined }[];
 }
 
 /**
@@ -79,20 +79,23 @@ function meantRun(
   entries: readonly Pick<RunEntry, 'id' | 'about'>[],
   known: RunsKnown | undefined,
 ): Extract<Remedy, { kind: 'meantRun' }> | undefined {
-  const own = entries.flatMap(({ id, about }) => [about?.name ?? '', ...wordsOf(id)]).filter((word) => word);
+  const own = entries.flatMap(({ id, about }) => wordsOf(id, about?.name));
   const run = nearestOf(text, own);
   if (run !== undefined) return { kind: 'meantRun', run };
   const others = known?.runs.filter(({ profile }) => profile !== known.profile) ?? [];
   const word = nearestOf(
     text,
-    others.flatMap(({ id }) => wordsOf(id)),
+    others.flatMap(({ id, name }) => wordsOf(id, name)),
   );
-  const other = others.find(({ id }) => word !== undefined && wordsOf(id).includes(word));
+  const other = others.find(({ id, name }) => word !== undefined && wordsOf(id, name).includes(word));
   return other && { kind: 'meantRun', run: other.id, profile: other.profile };
 }
 
-/** An id, and the part of it that a person chose. */
-const wordsOf = (id: string): string[] => [id, /^\d{8}-\d{6}-(.+)-[^-]+$/.exec(id)?.[1] ?? []].flat();
+/** The name that somebody gave, an id, and the part of it that a person chose. */
+const wordsOf = (id: string, name = ''): string[] => [
+  ...(name === '' ? [] : [name]),
+  ...[id, /^\d{8}-\d{6}-(.+)-[^-]+$/.exec(id)?.[1] ?? []].flat(),
+];
 
 /**
  * Finds runs below one workdir. Errors are those of `AgentClient.request`, and UserError (usage)

@@ -99,7 +99,7 @@ const start = tool({
   run: async (host, input, progress) => {
     const request = requestOf(await typedStart(host, input));
     const { id, dir } = await (await host.machine(request.profile)).start(request, progress);
-    await host.book.add(id, request.profile.name);
+    await host.book.add(id, request.profile.name, request.about?.name);
     return { id, dir, profile: request.profile.name };
   },
 });

@@ -3,15 +3,18 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemCode } from '../base/errors.js';
+import { systemCode, UserError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
 import { check } from '../base/validation.js';
 
 /** Runs kept, the newest ones. */
 const mostRuns = 500;
-const lineSchema = z.object({ id: z.string(), profile: z.string() });
-/** A run, and the profile on which it was started from this machine. */
-export type KnownRun = z.infer<typeof lineSchema>;
+const runSchema = z.object({ id: z.string(), profile: z.string(), name: z.optional(z.string()) });
+/** Another name of a run that stands above. Versions that knew no names pass over such a line. */
+const namedSchema = z.object({ named: z.string(), name: z.string() });
+type Line = KnownRun | z.infer<typeof namedSchema>;
+/** A run, the profile on which it was started from this machine, and the name that it was given. */
+export type KnownRun = z.infer<typeof runSchema>;
 
 /** The list of the runs that were started from this machine: runs.jsonl in `home`. */
 export class RunBook {
@@ -23,15 +26,26 @@ export class RunBook {
 
   /**
    * Other processes may add at the same time: nobody's line is lost, unless it comes in the very
-   * moment in which the file is shortened, once in 500 runs.
+   * moment in which the file is shortened, once in 500 runs. Without `name` a run keeps the one
+   * that it has.
    */
-  async add(id: string, profile: string): Promise<void> {
+  add(id: string, profile: string, name = ''): Promise<void> {
+    return this.append({ id, profile, ...(name === '' ? {} : { name }) });
+  }
+
+  /** Gives a run that was started here another name; an empty one takes it away. */
+  async rename(id: string, name: string): Promise<void> {
+    const run = (await this.read()).find((one) => one.id === id);
+    if (run && (run.name ?? '') !== name) await this.append({ named: id, name });
+  }
+
+  private async append(line: Line): Promise<void> {
     await mkdir(this.home, { recursive: true, mode: 0o700 });
     const before = await this.text();
     const isWhole = before === '' || before.endsWith('\n');
-    await appendFile(this.path, `${isWhole ? '' : '\n'}${lineOf({ id, profile })}`, { mode: 0o600 });
+    await appendFile(this.path, `${isWhole ? '' : '\n'}${lineOf(line)}`, { mode: 0o600 });
     if (linesOf(before).length < 2 * mostRuns) return;
-    const lines = newest(linesOf(await this.text()));
+    const lines = await this.read();
     await writeFileAtomic(this.path, lines.map(lineOf).join(''), 0o600);
   }
 
@@ -41,14 +55,17 @@ export class RunBook {
   }
 
   /**
-   * For `last`, an id, or the one run whose id begins with or holds `text`; undefined when that is
-   * none or several.
+   * For `last`, an id, the name of a run, or the one run whose id begins with or holds `text`;
+   * undefined when that is none or several. UserError (usage) for a name of runs of several profiles.
    */
   async profileOf(text: string): Promise<string | undefined> {
     const lines = await this.read();
     if (text === 'last') return lines.at(-1)?.profile;
     const exact = lines.find(({ id }) => id === text);
     if (exact || text === '') return exact?.profile;
+    const named = lines.filter(({ name }) => name === text).reverse();
+    if (new Set(named.map(({ profile }) => profile)).size > 1) throw severalNamed(text, named);
+    if (named[0]) return named[0].profile;
     const found = new Set(lines.filter(({ id }) => id.includes(text)).map(({ profile }) => profile));
     return found.size === 1 ? [...found][0] : undefined;
   }
@@ -68,24 +85,46 @@ export class RunBook {
 }
 
 /** What cannot be understood is left out: the book only saves typing. */
-const linesOf = (text: string): KnownRun[] =>
-  text.split('\n').flatMap((line) => {
+const linesOf = (text: string): Line[] =>
+  text.split('\n').flatMap((line): Line[] => {
     try {
-      const parsed = check(lineSchema, JSON.parse(line));
-      return parsed.ok ? [parsed.data] : [];
+      const value: unknown = JSON.parse(line);
+      const run = check(runSchema, value);
+      if (run.ok) return [run.data];
+      const named = check(namedSchema, value);
+      return named.ok ? [named.data] : [];
     } catch {
       return [];
     }
   });
 
-const lineOf = (run: KnownRun): string => `${JSON.stringify(run)}\n`;
+const lineOf = (line: Line): string => `${JSON.stringify(line)}\n`;
 
-/** Each run once, where it was added last; the oldest first. */
-function newest(lines: readonly KnownRun[]): KnownRun[] {
+function severalNamed(text: string, runs: readonly KnownRun[]): UserError {
+  const some = runs.slice(0, 5).map(({ id, profile }) => `${id} of profile ${profile}`);
+  const more = runs.length > some.length ? `, and ${runs.length - some.length} more` : '';
+  return new UserError(
+    'usage',
+    `"${text}" names ${runs.length} runs: ${some.join(', ')}${more}`,
+    'Write the id of one',
+  );
+}
+
+/** Each run once, where it was added last, with its last name; the oldest first. */
+function newest(lines: readonly Line[]): KnownRun[] {
   const last = new Map<string, KnownRun>();
   for (const line of lines) {
+    if ('named' in line) {
+      const run = last.get(line.named);
+      if (run) last.set(run.id, withName(run, line.name));
+      continue;
+    }
+    const name = line.name ?? last.get(line.id)?.name ?? '';
     last.delete(line.id);
-    last.set(line.id, line);
+    last.set(line.id, withName(line, name));
   }
   return [...last.values()].slice(-mostRuns);
 }
+
+const withName = ({ id, profile }: KnownRun, name: string): KnownRun =>
+  name === '' ? { id, profile } : { id, profile, name };

@@ -11,8 +11,9 @@ const command = (...words: string[]): ReturnType<typeof runCli> => runCli(words,
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
-  const profile = { name: 'local', kind: 'local', workdir: join(folder.path, 'work') };
-  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles: [profile] }));
+  const made = (name: string): object => ({ name, kind: 'local', workdir: join(folder.path, name) });
+  const profiles = ['local', 'other'].map(made);
+  writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
   expectExit(await command('runtime'), 0);
 });
 afterAll(folder.remove);
@@ -43,4 +44,22 @@ it('a run is called as its user wants, and found by that name', async () => {
   expectExit(long, 2);
   expect(long.stderr).toContain('the name has 81 characters, and 80 are possible');
   expect(JSON.parse((await command('runs', '--json')).stdout)).toEqual(json); // nothing was started
+});
+
+it('a run of another profile is found by its name alone, also by one that it got later', async () => {
+  const start = await command('run', 'other', '--name', 'Bär "x" v2_A', '--', 'echo', 'said');
+  expectExit(start, 0);
+  const id = /^run +(\S+)$/m.exec(start.stdout)?.[1] ?? '';
+  expectExit(await command('run', 'local', '--', 'true'), 0);
+  expect((await command('logs', 'Bär "x" v2_A')).stdout).toBe('rank-0 | said\n');
+  expectExit(await command('tag', 'Bär "x" v2_A', '--name', 'Größer'), 0);
+  expect((await command('tag', 'Größer')).stdout).toContain(`run    ${id}`);
+  const near = await command('tag', 'Grösser');
+  expectExit(near, 2);
+  expect(near.stderr).toContain(`Did you mean ${id} of profile other?`);
+  expect((await command('tag', 'last')).stdout).not.toContain(id); // a name makes no run the last one
+  expectExit(await command('run', 'local', '--name', 'Größer', '--', 'true'), 0);
+  const several = await command('tag', 'Größer');
+  expectExit(several, 2);
+  expect(several.stderr).toContain(`${id} of profile other. Write the id of one`);
 });

@@ -78,7 +78,7 @@ describe('matchRun', () => {
 describe('what a run may have meant', () => {
   const runs = [
     { id: '20261122-080000-first-aaaa', profile: 'lab' },
-    { id: '20261121-080000-resnet20-bbbb', profile: 'lab' },
+    { id: '20261121-080000-resnet20-bbbb', profile: 'lab', name: 'Baseline_v2 A' },
   ];
   const said = (text: string, profile: string, entries: Parameters<typeof matchRun>[1] = []): string => {
     try {
@@ -92,6 +92,8 @@ describe('what a run may have meant', () => {
   it('names the run of another profile whose name is near', () => {
     const meant = 'no run is named "fist". Did you mean 20261122-080000-first-aaaa of profile lab?';
     expect(said('fist', 'local')).toBe(meant);
+    const named = 'Did you mean 20261121-080000-resnet20-bbbb of profile lab?';
+    expect(said('Baseline_v2 B', 'local')).toBe(`no run is named "Baseline_v2 B". ${named}`);
     expect(said('20261122-080000-frist-aaaa', 'local')).toContain('Did you mean 20261122-080000-first-aaaa');
   });
 

@@ -19,6 +19,36 @@ it('finds the profile of a run by its id, a part of it, or last', async () => {
   expect(statSync(join(home, 'runs.jsonl')).mode & 0o777).toBe(0o600);
 });
 
+it('finds it by its name, before a part of an id, and by the last one that it was given', async () => {
+  const home = temporaryFolder();
+  const book = new RunBook(home);
+  await book.add('20261121-104500-baseline-v2-a-1f2e', 'lab', 'Baseline_v2 A');
+  await book.add('20261121-104600-mlp-aaaa', 'local');
+  await book.add('20261121-104700-x-bbbb', 'lab', 'mlp');
+  expect(await book.profileOf('Baseline_v2 A')).toBe('lab');
+  expect(await book.profileOf('mlp')).toBe('lab');
+  await book.add('20261121-104500-baseline-v2-a-1f2e', 'lab'); // a resume gives no name
+  expect(await book.profileOf('Baseline_v2 A')).toBe('lab');
+  await book.rename('20261121-104700-x-bbbb', 'wider');
+  await book.rename('of another machine', 'Baseline_v2 A');
+  expect(await book.profileOf('wider')).toBe('lab');
+  expect(await book.profileOf('mlp')).toBe('local');
+  expect((await book.runs())[0]?.name).toBe('Baseline_v2 A'); // the last one is still that
+  await book.rename('20261121-104700-x-bbbb', '');
+  expect(await book.profileOf('wider')).toBeUndefined();
+});
+
+it('lists the runs of one name where they are on several profiles', async () => {
+  const book = new RunBook(temporaryFolder());
+  await book.add('20261121-104500-x-1f2e', 'lab', 'X 1');
+  await book.add('20261121-104600-x-aaaa', 'lab', 'X 1');
+  expect(await book.profileOf('X 1')).toBe('lab'); // which of them is to be asked there
+  await book.add('20261121-104700-x-bbbb', 'local', 'X 1');
+  await expect(book.profileOf('X 1')).rejects.toThrow(
+    '"X 1" names 3 runs: 20261121-104700-x-bbbb of profile local, 20261121-104600-x-aaaa of profile lab',
+  );
+});
+
 it('lives with a file that is not whole', async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, 'runs.jsonl'), '{"id":"a","profile":"lab"}\n{"id":3}\n{"id":"b","pro');
