@@ -9,7 +9,7 @@ import { StepTable } from '../core/model/series/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
 import { exitCodeOf } from '../core/model/runExit.js';
 import { resumeCommand } from '../core/plan/resume.js';
-import { mostRankOutputs, outputFiles } from '../core/follow/runOutput.js';
+import { mostRankOutputs, outputFiles, progressEvery } from '../core/follow/runOutput.js';
 import { LostNodes } from '../core/follow/lostNodes.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
 import { summarize } from '../core/model/runSummary.js';
@@ -72,9 +72,13 @@ export async function followRun(
     },
   );
   let width = 0;
-  const output = outputFiles((rank, text) => {
-    context.output.line(width === 0 ? text : `${`[${rank}]`.padEnd(width)} ${text}`);
-  }, from.logs);
+  const output = outputFiles(
+    (rank, text) => {
+      context.output.line(width === 0 ? text : `${`[${rank}]`.padEnd(width)} ${text}`);
+    },
+    from.logs,
+    context.output.width === undefined ? progressEvery.other : progressEvery.terminal,
+  );
   const logs = (details: RunDetails): ExtraFile[] => {
     const ranks = details.run?.ranks ?? 1;
     width = ranks === 1 ? 0 : `[${Math.min(ranks, mostRankOutputs) - 1}]`.length;

@@ -13,6 +13,8 @@ import {
   startOfLastLines,
   type RunLog,
 } from '../../core/follow/runLogs.js';
+import { barCallbacks, progressEvery } from '../../core/follow/runOutput.js';
+import { lastSegment, ProgressBars } from '../../core/streams/progressBars.js';
 import type { TailLine } from '../../core/streams/tail.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
@@ -66,7 +68,7 @@ export const logs: Verb = {
         context.output.json({ type: 'log', source, offset, text, ...(withTimes ? { time } : {}) });
       } else {
         const stamp = withTimes ? `${stampOf(time)} ` : '';
-        context.output.line(`${stamp}${source.padEnd(width)} | ${text}`);
+        context.output.line(`${stamp}${source.padEnd(width)} | ${lastSegment(text)}`);
       }
     };
     if (args.has('follow')) {
@@ -162,6 +164,7 @@ async function follow(context: Context, dir: NodePath, following: Following): Pr
   const { wanted, starts, show, withTimes } = following;
   const store = new DisposableStore();
   const timed = store.add(new TimedLogs());
+  const every = context.output.width === undefined ? progressEvery.other : progressEvery.terminal;
   const present = ({ files }: RunDetails): RunLog[] => {
     const all = runLogs(files);
     return wanted ? all.filter(({ file }) => starts.has(file)) : chooseLogs(all);
@@ -172,11 +175,25 @@ async function follow(context: Context, dir: NodePath, following: Following): Pr
       client: () => context.node.client(),
       logger: context.logger,
       extras: (details) =>
-        present(details).flatMap(({ file, source }) =>
-          timed.files(file, starts.get(file) ?? 0, withTimes ? details.files : {}, (line, time) => {
-            show(source, line, time);
-          }),
-        ),
+        present(details).flatMap(({ file, source }) => {
+          let time: number | null = null;
+          const bars = new ProgressBars((text) => {
+            show(source, { offset: 0, text }, time);
+          }, every);
+          const { onUnfinished, onProgress } = barCallbacks(bars);
+          const onLine = (line: TailLine, at: number | null): void => {
+            if (context.json) {
+              show(source, line, at);
+              return;
+            }
+            time = at;
+            bars.line(line.text);
+            time = null;
+          };
+          const unended = context.json ? {} : { onUnfinished, onProgress };
+          const times = withTimes ? details.files : {};
+          return timed.files(file, starts.get(file) ?? 0, times, onLine, unended);
+        }),
     }),
   );
   follower.onConnection((change) => {

@@ -71,6 +71,11 @@ export class FollowedFile implements Disposable {
     return this.tail.unfinished;
   }
 
+  /** Of a progress bar there, its newest state. */
+  get newestSegment(): string | undefined {
+    return this.tail.newestSegment;
+  }
+
   get isAttached(): boolean {
     return this.attached?.client.isClosed === false;
   }

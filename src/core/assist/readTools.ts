@@ -12,6 +12,7 @@ import { reasonOf } from '../model/runStatus.js';
 import { chooseLogs, readLogLines, runLogs, startOfLastLines } from '../follow/runLogs.js';
 import { described, profileInput, runInputs } from './inputs.js';
 import { tool, type Tool } from './tool.js';
+import { lastSegment } from '../streams/progressBars.js';
 import { findRun } from './toolHost.js';
 
 const mostRuns = 30;
@@ -155,7 +156,8 @@ const log = tool({
       // A line without an end is not read from its beginning.
       const from = Math.max(start, size - mostLines * mostLine);
       const lines: string[] = [];
-      await readLogLines(client, path, { start: from, size }, ({ text }) => {
+      await readLogLines(client, path, { start: from, size }, (line) => {
+        const text = lastSegment(line.text);
         lines.push(text.length > mostLine ? `${text.slice(0, mostLine)}…` : text);
       });
       let room = share;

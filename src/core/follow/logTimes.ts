@@ -111,17 +111,18 @@ export class TimedLogs implements Disposable {
 
   /**
    * The log `name` from byte `start`, and its times where `files`, the run's files and their sizes
-   * in bytes, has them.
+   * in bytes, has them. `unended` gets what has no newline, as in an `ExtraFile`.
    */
   files(
     name: string,
     start: number,
     files: Readonly<Record<string, number>>,
     onLine: OnTimedLine,
+    unended: Pick<ExtraFile, 'onUnfinished' | 'onProgress'> = {},
   ): ExtraFile[] {
     const known = this.made.get(name);
     if (known) return known;
-    const made = this.make(name, start, files, onLine);
+    const made = this.make(name, start, files, onLine, unended);
     this.made.set(name, made);
     return made;
   }
@@ -135,6 +136,7 @@ export class TimedLogs implements Disposable {
     start: number,
     files: Readonly<Record<string, number>>,
     onLine: OnTimedLine,
+    unended: Pick<ExtraFile, 'onUnfinished' | 'onProgress'>,
   ): ExtraFile[] {
     const times = timesFile(name);
     const size = files[times];
@@ -143,7 +145,7 @@ export class TimedLogs implements Disposable {
       const untimed = (line: TailLine): void => {
         onLine(line, null);
       };
-      return [{ name, start, onLine: untimed, onReset }];
+      return [{ name, start, onLine: untimed, onReset, ...unended }];
     }
     const from = start === 0 ? 0 : Math.max(0, size - timesTail);
     const log = this.store.add(new TimedLog(onLine, from === 0));
@@ -153,9 +155,13 @@ export class TimedLogs implements Disposable {
     const takeTime = ({ text }: TailLine): void => {
       log.takeTime(text);
     };
+    const onUnfinished = (text: string): void => {
+      log.dispose(); // what waits comes before it
+      unended.onUnfinished?.(text);
+    };
     return [
       { name: times, start: from, onLine: takeTime, onReset },
-      { name, start, onLine: takeLine, onReset },
+      { name, start, onLine: takeLine, onReset, ...unended, onUnfinished },
     ];
   }
 }

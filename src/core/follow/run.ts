@@ -36,6 +36,8 @@ export interface ExtraFile {
   onLine: (line: TailLine) => void;
   /** At the end of the run: what stands after the last line, where anything does. */
   onUnfinished?: (text: string) => void;
+  /** At each look: the newest state of a progress bar, whose line has not ended. */
+  onProgress?: (text: string) => void;
   /** The file was replaced; its lines come again from its start. */
   onReset: () => void;
 }
@@ -152,6 +154,7 @@ export class RunFollower implements Disposable {
     const details = await client.request('run.get', { dir: this.options.dir });
     await this.followExtras(client, details);
     if (this.isEnd(details)) await this.readToTheEnd(client, details.interrupted);
+    else this.showProgress();
     this.states.fire(details);
     return details;
   }
@@ -165,6 +168,13 @@ export class RunFollower implements Disposable {
       file.onReset(extra.onReset);
       this.files.push(file);
       await file.attach(client);
+    }
+  }
+
+  private showProgress(): void {
+    for (const { extra, file } of this.extras.values()) {
+      const segment = extra.onProgress && file.newestSegment;
+      if (segment !== undefined) extra.onProgress?.(segment);
     }
   }
 

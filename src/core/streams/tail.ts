@@ -1,5 +1,8 @@
 // Lines out of pieces of a growing file, each with the byte offset at which it stands.
 
+/** Bytes at the end of an unfinished line in which its newest segment is looked for. */
+const segmentBytes = 64 * 1024;
+
 /** A whole line of a file, without its newline. */
 export interface TailLine {
   /** Of the line's first byte in the file. */
@@ -9,7 +12,7 @@ export interface TailLine {
 
 /**
  * A line longer than this is not one of ours; it is dropped up to its newline instead of filling
- * the memory.
+ * the memory. Of one with carriage returns, a progress bar, what follows the last one is kept.
  */
 const maxLineBytes = 8 * 1024 * 1024;
 
@@ -38,6 +41,25 @@ export class ByteTail {
   /** What stands after the last newline; empty where nothing does. */
   get unfinished(): string {
     return Buffer.concat(this.parts).toString('utf8');
+  }
+
+  /**
+   * Of an unfinished line with carriage returns its newest segment that is not empty; undefined for
+   * any other line.
+   */
+  get newestSegment(): string | undefined {
+    const last: Buffer[] = [];
+    for (let at = this.parts.length - 1, bytes = 0; at >= 0 && bytes < segmentBytes; at--) {
+      const part = this.parts[at] ?? Buffer.alloc(0);
+      last.unshift(part);
+      bytes += part.length;
+    }
+    const text = Buffer.concat(last).subarray(-segmentBytes).toString('utf8');
+    if (!text.includes('\r')) return undefined;
+    return text
+      .split('\r')
+      .reverse()
+      .find((segment) => segment.trim() !== '');
   }
 
   /**
@@ -80,8 +102,13 @@ export class ByteTail {
     this.parts.push(part);
     this.bytes += part.length;
     if (this.bytes <= maxLineBytes) return;
+    const line = Buffer.concat(this.parts);
+    const segment = line.subarray(line.lastIndexOf(13, -2) + 1);
     this.clear();
-    this.dropping = true;
+    if (segment.length < line.length) {
+      this.parts = [Buffer.from(segment)]; // a copy: the rest is not kept
+      this.bytes = segment.length;
+    } else this.dropping = true;
   }
 
   private clear(): void {

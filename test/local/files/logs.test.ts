@@ -126,3 +126,33 @@ it('run shows what every process of a program prints, with its rank', async () =
   expectExit(alone, 0);
   expect(alone.stdout.split('\n')).toContain('of 0');
 });
+
+it('shows progress bars while they grow, each with its rank, and their last state', async () => {
+  const other = `${dir}-bars`;
+  const open = join(folder.path, 'bars');
+  const script = `printf '\\r0/9 of %s\\r4/9 of %s' $RANK $RANK
+until [ -e ${open} ]; do sleep 0.1; done
+printf '\\r9/9 of %s\\nthe end\\r\\n' $RANK`;
+  const words = ['run', 'local', '--ranks', '2', '--run-dir', other, '--', 'sh', '-c', script];
+  const running = start(process.execPath, [cli, ...words]);
+  const bars = [0, 1].map((rank) => `[${rank}] 4/9 of ${rank}`);
+  await until('the bars', () => bars.every((bar) => running.stdout.split('\n').includes(bar)));
+  const now = await runCli(['logs', other]);
+  expect(lines(now.stdout)).toEqual(['rank-0 | 4/9 of 0', 'rank-1 | 4/9 of 1']);
+  const following = start(process.execPath, [cli, 'logs', other, '--follow']);
+  await until('the bars that are followed', () => lines(following.stdout).length === 2);
+  writeFileSync(open, '');
+  const outcome = await running.ended;
+  expectExit(outcome, 0);
+  expect(outcome.stdout).not.toContain('\r');
+  for (const rank of [0, 1]) {
+    const shown = outcome.stdout.split('\n').filter((line) => line.startsWith(`[${rank}] `));
+    expect(shown.slice(-2)).toEqual([`[${rank}] 9/9 of ${rank}`, `[${rank}] the end`]);
+  }
+  const followed = lines((await following.ended).stdout).filter((line) => line.startsWith('rank-1'));
+  expect(followed).toEqual(
+    ['4/9', '9/9'].map((state) => `rank-1 | ${state} of 1`).concat('rank-1 | the end'),
+  );
+  const raw = await runCli(['logs', other, '--source', '0', '--raw']);
+  expect(raw.stdout).toBe('\r0/9 of 0\r4/9 of 0\r9/9 of 0\nthe end\r\n');
+});
