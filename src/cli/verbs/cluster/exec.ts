@@ -1,5 +1,5 @@
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
-import { runOnAll } from '../../../core/cluster/nodes/fanOut.js';
+import { runOnAll, type HostEnding } from '../../../core/cluster/nodes/fanOut.js';
 import { lineText } from '../../../core/cluster/nodes/hostLines.js';
 import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
@@ -29,7 +29,7 @@ export const exec: Verb = {
   rest: true,
   details: [
     'No shell reads the words: write  -- sh -c "…"  for one. Each line is shown with its host before it.',
-    'A line of more than 64 KiB is cut, and says so. Exits 5 when it failed on any host.',
+    'A line of more than 64 KiB is cut, and says so. Exits 5 when it failed on any host, and 3 when all that failed is that hosts could not be reached.',
   ],
   async run(context, args) {
     if (args.rest.length === 0) {
@@ -61,9 +61,17 @@ export const exec: Verb = {
         context.output.note(`${host}: ${why ?? signal ?? `exit ${code ?? 'unknown'}`}`);
       }
     }
-    return endings.every(({ code }) => code === 0) ? exitCodes.done : exitCodes.failed;
+    return execExit(endings);
   },
 };
+
+/** What failed counts more than what was not reached. */
+export function execExit(endings: readonly Pick<HostEnding, 'code' | 'error'>[]): number {
+  const failed = endings.filter(({ code }) => code !== 0);
+  if (failed.length === 0) return exitCodes.done;
+  const isUnreached = failed.every(({ error }) => error instanceof UserError && error.code === 'connection');
+  return isUnreached ? exitCodes.connection : exitCodes.failed;
+}
 
 export const copy: Verb = {
   verb: 'copy',
