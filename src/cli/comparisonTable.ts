@@ -13,7 +13,15 @@ export interface KnownTrainer {
   help: string;
 }
 
-/** With `0.9 (default)` where a training by this very trainer left out a flag that another gave. */
+/** Each says how long to train, so the default of one counts for nothing where the other is given. */
+const lengths: Readonly<Record<string, string>> = { steps: 'epochs', epochs: 'steps' };
+/** What had no effect. */
+const notInForce = '-';
+
+/**
+ * With `0.9 (default)` where a training by this very trainer left out a flag that another gave, and
+ * a dash where another flag took its place.
+ */
 export function withDefaults(comparison: Comparison, trainer: KnownTrainer): Comparison {
   const flags = new Map(parseTrainerHelp(trainer.help).map((flag) => [flag.name.slice(2), flag]));
   const filled = ({ name, values }: Difference): Difference => {
@@ -24,10 +32,14 @@ export function withDefaults(comparison: Comparison, trainer: KnownTrainer): Com
       const settings = comparison.runs[at]?.settings;
       return settings?.['verb'] === 'train' && settings['trainer'] === trainer.hash;
     };
-    return {
-      name,
-      values: values.map((value, at) => value ?? (isKnown(at) ? `${initial} (default)` : null)),
+    const other = lengths[name];
+    const textOf = (at: number): string => {
+      // Of 0 steps the epochs count.
+      const given = other === undefined ? undefined : comparison.runs[at]?.settings[other];
+      const isReplaced = given !== undefined && given !== '0';
+      return isReplaced || (name === 'steps' && initial === '0') ? notInForce : `${initial} (default)`;
     };
+    return { name, values: values.map((value, at) => value ?? (isKnown(at) ? textOf(at) : null)) };
   };
   return { ...comparison, differences: comparison.differences.map(filled) };
 }

@@ -17,6 +17,8 @@ interface Column {
   better: 'high' | 'low' | null;
   values: (number | null)[];
   texts: string[];
+  /** An own program reported it; the key is what it is called there. */
+  isOwn: boolean;
 }
 
 /** What was compared. The values of differences and columns are in the order of `runs`. */
@@ -73,6 +75,7 @@ export function compareRuns(runs: readonly ComparedRun[], accuracy = commonAccur
     kind,
     better: betterOf(key),
     values,
+    isOwn: false,
     texts: values.map((value, at) => valueText(kind, value, runs[at]?.currency ?? null)),
   });
   const figures = (of: readonly FigureColumn[]): Column[] =>
@@ -132,7 +135,7 @@ function ownColumns(runs: readonly ComparedRun[], column: MakeColumn): Column[] 
   const names = new Set(runs.flatMap(({ own }) => own.map(ownName)));
   return [...names].map((name) => {
     const values = runs.map(({ own }) => own.find((each) => ownName(each) === name)?.last ?? null);
-    return column(name, name, 'number', values);
+    return { ...column(name, name, 'number', values), isOwn: true };
   });
 }
 

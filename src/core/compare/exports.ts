@@ -1,6 +1,7 @@
 // A comparison as text for other programs, and for documents.
 import { ownName, type ComparedRun } from './comparedRun.js';
 import type { Comparison } from './comparison.js';
+import type { Difference } from './settings.js';
 
 /** A table with a head and a run a row; what is not known is empty. */
 export interface TextTable {
@@ -19,12 +20,15 @@ type ComparisonRecord =
     })
   | { type: 'differences'; accuracy: number | null; settings: Record<string, (string | null)[]> };
 
+/** A figure may have the name of a setting, so a table says which one it is. */
+const settingHead = ({ name }: Difference): string => `setting.${name}`;
+
 /** For people: the runs, what differs, and the figures with their units. */
 export function textTable({ runs, differences, columns }: Comparison): TextTable {
   const tagged = runs.some(({ tags }) => tags.length > 0);
-  const names = ['run', 'status', ...(tagged ? ['tags'] : []), ...differences.map(({ name }) => name)];
+  const names = ['run', 'status', ...(tagged ? ['tags'] : []), ...differences.map(settingHead)];
   return {
-    head: [...names, ...columns.map(({ title }) => title)],
+    head: [...names, ...columns.map(({ title, isOwn }) => (isOwn ? `last.${title}` : title))],
     rows: runs.map(({ name, status, tags }, at) => [
       name,
       status,
@@ -54,12 +58,12 @@ const inMarkdown = (text: string): string =>
  */
 export function csvOf({ runs, differences, columns }: Comparison): string {
   const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
-  const figures = columns.filter(({ key }) => !own.has(key));
+  const figures = columns.filter(({ isOwn }) => !isOwn);
   const head = [
     ...['run', 'name', 'tags', 'profile', 'status', 'currency'],
-    ...differences.filter(({ name }) => name !== 'profile').map(({ name }) => name),
+    ...differences.filter(({ name }) => name !== 'profile').map(settingHead),
     ...figures.map(({ key }) => key),
-    ...[...own].flatMap((name) => [name, `min of ${name}`, `max of ${name}`]),
+    ...[...own].flatMap((name) => [`last.${name}`, `min.${name}`, `max.${name}`]),
   ];
   const rows = runs.map((run, at) => [
     ...[run.id, run.name, run.tags.join(' '), run.profile, run.status, run.currency],
@@ -84,7 +88,6 @@ function inCsv(value: string | number | null | undefined): string {
 
 /** One record for each run, then one with what differs. What is not known is null. */
 export function recordsOf({ runs, differences, columns, accuracy }: Comparison): ComparisonRecord[] {
-  const own = new Set(runs.flatMap((run) => run.own.map(ownName)));
   return [
     ...runs.map((run, at): ComparisonRecord => ({
       type: 'compared',
@@ -97,7 +100,7 @@ export function recordsOf({ runs, differences, columns, accuracy }: Comparison):
       currency: run.currency,
       settings: run.settings,
       figures: Object.fromEntries(
-        columns.filter(({ key }) => !own.has(key)).map(({ key, values }) => [key, values[at] ?? null]),
+        columns.filter(({ isOwn }) => !isOwn).map(({ key, values }) => [key, values[at] ?? null]),
       ),
       own: run.own,
     })),

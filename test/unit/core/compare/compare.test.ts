@@ -126,7 +126,7 @@ describe('figures', () => {
     const comparison = compareRuns([own, own]);
     expect(comparison.columns.at(-1)).toMatchObject({ title: 'val/mIoU', texts: ['0.4', '0.4'] });
     const [head] = csvOf(comparison).split('\r\n');
-    expect(head?.endsWith(',val/mIoU,min of val/mIoU,max of val/mIoU')).toBe(true);
+    expect(head?.endsWith(',last.val/mIoU,min.val/mIoU,max.val/mIoU')).toBe(true);
     expect(recordsOf(comparison)[0]).toMatchObject({ own: own.own, type: 'compared' });
   });
 
@@ -185,7 +185,7 @@ describe('tables', () => {
     expect(upright).toContainEqual(expect.stringMatching(/^total time +120 s +90\.0 s$/));
     expect(upright).toContainEqual(expect.stringMatching(/^note +a\|b, "c"$/));
     const lying = comparisonLines(comparison, 20);
-    expect(lying[0]).toMatch(/^RUN +STATUS +NOTE /);
+    expect(lying[0]).toMatch(/^RUN +STATUS +SETTING\.NOTE /);
     expect(lying).toHaveLength(3);
   });
 
@@ -210,6 +210,34 @@ describe('tables', () => {
     expect(of('momentum')).toEqual(['0.8', '0.9 (default)']);
     expect(of('fast')).toEqual(['yes', 'no (default)']);
     expect(of('momentum', { ...known, hash: 'other' })).toEqual(['0.8', null]);
+  });
+
+  it('print no default that another flag took the place of', () => {
+    const [steps, epochs] = ['--steps', '--epochs'].map((flag) =>
+      compared(madeEntry({ id: flag, argv: ['train', flag, '7'], seconds: 90 }), []),
+    );
+    const all = compareRuns([steps!, epochs!, two]);
+    const help = '  --steps INT:0..=0      updates in all\n  --epochs INT:1..=10   of the data';
+    const shown = withDefaults(all, { hash: two.settings['trainer'] ?? '', help }).differences;
+    expect(shown.find(({ name }) => name === 'steps')?.values).toEqual(['7', '-', '-']);
+    expect(shown.find(({ name }) => name === 'epochs')?.values).toEqual(['-', '7', '10 (default)']);
+  });
+
+  it('name every column once, whatever settings and own figures are called', () => {
+    const tags = ['loss', 'run', 'epochs', 'setting.epochs', 'min.loss', 'best top-1', 'status'];
+    const figures = new Figures();
+    for (const tag of tags) {
+      const line = { generation: 1, writer: '', source: 'x', tag, step: 1, value: 2, time: runStart + 1 };
+      figures.add(line);
+    }
+    const argv = ['train', '--epochs', '4', '--status', 'x', '--loss', 'y'];
+    const named = compared(madeEntry({ id: 'own', argv, seconds: 9 }), trainingLines(small), figures);
+    const mixed = compareRuns([named, two]);
+    const heads = [csvOf(mixed).split('\r\n')[0]?.split(','), markdownOf(mixed).split('\n')[0]?.split(' | ')];
+    for (const head of heads) expect(new Set(head).size).toBe(head?.length);
+    expect(heads[0]).toEqual(expect.arrayContaining(['setting.epochs', 'epochs', 'loss', 'last.loss']));
+    const record = recordsOf(mixed)[0] as { figures: Record<string, unknown> };
+    expect(record.figures['loss']).not.toBe(2); // the trainer's own
   });
 
   it('keep what would end a cell', () => {
