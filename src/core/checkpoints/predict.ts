@@ -1,6 +1,6 @@
 // What a checkpoint makes of chosen pictures, by the trainer where the run lies.
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join as joinHere } from 'node:path';
 import * as z from 'zod/mini';
@@ -54,9 +54,11 @@ export async function predictPictures(
   const here = await mkdtemp(joinHere(tmpdir(), 'trainyard-predict-'));
   try {
     const names = await gather(files, here);
+    if (names.every((name) => name === undefined)) return files.map((file) => ({ file, top5: [] }));
     const folder = await put(machine, entry, here, progress);
     try {
-      progress.onProgress?.(`predicting ${plural(files.length, 'picture')} with step ${checkpoint.step}`);
+      const sent = names.filter((name) => name !== undefined).length;
+      progress.onProgress?.(`predicting ${plural(sent, 'picture')} with step ${checkpoint.step}`);
       const lines = await ask(machine, join(entry.dir, checkpoint.path), entry, folder, progress);
       const byName = new Map(lines.map(({ path, top5 }) => [basename(path), top5]));
       return files.map((file, index) => ({ file, top5: byName.get(names[index] ?? '') ?? [] }));
@@ -85,12 +87,40 @@ async function assertPictures(files: readonly string[]): Promise<void> {
   }
 }
 
-/** Copies them into `folder`. Returns names that differ, in the order of the files. */
-async function gather(files: readonly string[], folder: string): Promise<string[]> {
+/**
+ * Copies them into `folder`, each under a name with the suffix of what it is, by which the trainer
+ * knows a picture. Returns the names in the order of the files; undefined for what is no picture.
+ */
+async function gather(files: readonly string[], folder: string): Promise<(string | undefined)[]> {
   await mkdir(folder, { recursive: true });
-  const names = files.map((file, index) => `${String(index).padStart(5, '0')}-${basename(file)}`);
-  for (const [index, file] of files.entries()) await copyFile(file, joinHere(folder, names[index] ?? ''));
+  const names: (string | undefined)[] = [];
+  for (const [index, file] of files.entries()) {
+    const suffix = await pictureSuffix(file);
+    const name = suffix === undefined ? undefined : `${String(index).padStart(5, '0')}${suffix}`;
+    if (name !== undefined) await copyFile(file, joinHere(folder, name));
+    names.push(name);
+  }
   return names;
+}
+
+const jpegStart = Buffer.from([0xff, 0xd8, 0xff]);
+const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+/** By its first bytes; undefined for what is neither JPEG nor PNG. UserError (usage). */
+async function pictureSuffix(file: string): Promise<'.jpg' | '.png' | undefined> {
+  try {
+    const handle = await open(file);
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0);
+      const start = buffer.subarray(0, bytesRead);
+      if (start.subarray(0, 3).equals(jpegStart)) return '.jpg';
+      return start.equals(pngStart) ? '.png' : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw new UserError('usage', errorText(error), 'Name files that you may read', { cause: error });
+  }
 }
 
 /** Where they are on the node of the run. */

@@ -115,6 +115,24 @@ it('names a file that is no picture, and shows the others', async () => {
   expect(three).toContain(`${second ?? ''}: `);
 });
 
+it('knows a picture by its content, whatever its file is called', async () => {
+  const [first = ''] = pictures().map(({ path }) => path);
+  const [bare, wrong, text] = ['bare', 'wrong.png', 'notes.txt'].map((name) => join(folder.path, name));
+  copyFileSync(first, bare!);
+  copyFileSync(first, wrong!);
+  writeFileSync(text!, 'no picture\n');
+  const asked = await cli('predict', dir, '--json', first, bare!, text!, wrong!);
+  expectExit(asked, 5);
+  const found = lines(asked).filter(({ type }) => type === 'prediction');
+  expect(found.map(({ file }) => file)).toEqual([first, bare, text, wrong]);
+  expect(found[1]?.top5).toEqual(found[0]?.top5);
+  expect(found[3]?.top5).toEqual(found[0]?.top5);
+  expect(found[2]?.top5).toEqual([]);
+  const alone = await cli('predict', dir, text!);
+  expectExit(alone, 5);
+  expect(alone.stdout).toBe(`${text!}: cannot be read as a picture\n`);
+});
+
 it('says so of a file alone that is no picture, and of an empty one', async () => {
   for (const [name, bytes] of [
     ['text.jpg', 'no picture\n'],
