@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import * as z from 'zod/mini';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
@@ -63,6 +64,19 @@ export const killLeftovers: Verb = {
   },
 };
 
+/** `kill-leftovers` leaves a run alone that somebody supervises. UserError (preflight). */
+export function stillAlive(
+  host: string,
+  { dir, supervised }: { dir: string; supervised: boolean },
+  profile: string,
+): UserError {
+  const what = `on ${host} processes of ${dir} are alive`;
+  const hint = supervised
+    ? `Stop the run: trainyard stop ${posix.basename(dir)} --profile ${profile}`
+    : `End them: trainyard kill-leftovers ${profile}`;
+  return new UserError('preflight', what, hint);
+}
+
 const cleanedSchema = z.object({ removed: z.array(z.string()) });
 
 export const clean: Verb = {
@@ -83,12 +97,7 @@ export const clean: Verb = {
       const { runs } = await (await node.client()).request('leftovers.list', { workdir });
       const busy = runs.find(({ processes }) => processes.length > 0);
       if (!busy) continue;
-      const what = `on ${name} processes of ${busy.dir} are alive`;
-      throw new UserError(
-        'preflight',
-        what,
-        `Stop it, or end it with: trainyard kill-leftovers ${profile.name}`,
-      );
+      throw stillAlive(name, busy, profile.name);
     }
     for (const node of machine.nodes) {
       node.node.dispose(); // its agent is one of the files
