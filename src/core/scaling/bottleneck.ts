@@ -145,8 +145,7 @@ function wordsOf(
       };
     case 'link':
       return {
-        words: `The link between the replicas holds them up: ${part}.`,
-        advice: 'A faster network, a larger batch, or fewer updates by accumulation would help.',
+        ...linkWords(last, part),
         evidence: [
           `${step} Of it, ${ms(last.waits.communication * last.stepMs.median)} are waits for other replicas.`,
           last.allReduceMs === null
@@ -183,6 +182,20 @@ function wordsOf(
         ],
       };
   }
+}
+
+/** On one machine nothing of it goes over a network. */
+function linkWords(last: ScalingPoint, part: string): Pick<Bottleneck, 'words' | 'advice'> {
+  if ((last.machines ?? last.hosts) > 1) {
+    return {
+      words: `The link between the replicas holds them up: ${part}.`,
+      advice: 'A faster network, a larger batch, or fewer updates by accumulation would help.',
+    };
+  }
+  return {
+    words: `The exchange between the processes of the one machine holds them up: ${part}.`,
+    advice: 'A larger batch, fewer updates by accumulation, or fewer replicas would help.',
+  };
 }
 
 /** What would help where all replicas compute longer than one alone. */

@@ -103,6 +103,18 @@ it('gives figures as evidence, and what would help', () => {
   expect(link?.advice).toContain('faster network');
 });
 
+it('speaks of no network where all replicas are on one machine', () => {
+  for (const where of [{ hosts: 1 }, { hosts: 2, machines: 1 }]) {
+    const point = madePoint({ replicas: 4, ...where, step: 180, comm: 80, allReduceMs: 85 });
+    const found = findBottleneck([one, point], same);
+    expect(found?.kind).toBe('link');
+    expect(found?.words).toBe(
+      'The exchange between the processes of the one machine holds them up: 44% of a step with 4 replicas.',
+    );
+    expect(found?.advice).not.toContain('network');
+  }
+});
+
 it('sees slow input with one replica alone', () => {
   expect(findBottleneck([madePoint({ step: 200, input: 100 })], null)?.kind).toBe('input');
 });
