@@ -1,4 +1,5 @@
 // What each node is made of, and what of it a run would suffer from.
+import { sizeText } from '../base/sizeText.js';
 import * as z from 'zod/mini';
 import { bad, good, warned, type CheckResult } from '../base/checks.js';
 import { growShm, raiseLimit, setMtu } from '../base/nodeCommands.js';
@@ -131,10 +132,6 @@ const limitText = ([soft, hard]: [number | null, number | null]): string =>
     ? numberText(soft)
     : `${numberText(soft)}, ${hard === null ? 'no limit' : `at most ${hard}`} where raised`;
 const numberText = (value: number | null): string => (value === null ? 'no limit' : String(value));
-
-function sizeText(bytes: number): string {
-  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(0)} MB`;
-}
 
 /**
  * MTUs that are not that of most nodes, as warnings; where no MTU is usual, all of them. `results`:

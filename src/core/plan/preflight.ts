@@ -1,4 +1,5 @@
 // What is checked before a run starts, each with what to do about it.
+import { freeText } from '../base/sizeText.js';
 import { readdir, stat } from 'node:fs/promises';
 import { errorText, systemCode } from '../base/errors.js';
 import type { NamedData } from './request/request.js';
@@ -46,7 +47,7 @@ export async function checkDisk(
   profile?: string,
 ): Promise<CheckResult> {
   const { free, inodesFree } = await freeSpace(client, workdir);
-  const detail = `${(free / 1e9).toFixed(1)} GB free in ${workdir}`;
+  const detail = freeText(free, workdir, neededFreeBytes);
   if (free < neededFreeBytes) {
     const place = profile === undefined ? {} : { profile };
     return bad('disk', detail, { kind: 'moreSpace', ...place });

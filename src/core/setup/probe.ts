@@ -1,5 +1,6 @@
 // What a node is, and what of it would keep a run from starting: said before anything is copied to
 // it.
+import { freeText } from '../base/sizeText.js';
 import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
 import { installLibgomp, keepProcesses } from '../base/nodeCommands.js';
@@ -138,11 +139,8 @@ const workdirHint = ({ problemHint }: Probe, host: string): Remedy => ({
 
 function checkSpace(probe: Probe, free: number, host: string): CheckResult {
   const needed = (probe.hasRuntime === true ? 0 : neededBytes) + (probe.hasNode === true ? 0 : programBytes);
-  const detail = `${(free / 1e9).toFixed(1)} GB free in ${probe.workdir}`;
-  if (free < needed) {
-    const what = `${detail}, ${(needed / 1e9).toFixed(1)} GB are needed`;
-    return bad('disk', what, { kind: 'moreSpace', host });
-  }
+  const detail = freeText(free, probe.workdir, needed);
+  if (free < needed) return bad('disk', detail, { kind: 'moreSpace', host });
   return { ...good('disk', detail), amount: free };
 }
 

@@ -68,12 +68,16 @@ it('disk of the nearest folder that exists', async () => {
     return params['path'] === '/home' ? { result: { ...space, free: 5e9 } } : missing;
   });
   const client = await AgentClient.connect(agent.stream());
-  expect(await checkDisk(client, nodePath('/home/me/.trainyard'))).toMatchObject({ ok: true });
+  expect(await checkDisk(client, nodePath('/home/me/.trainyard'))).toMatchObject({
+    ok: true,
+    detail: '5.0 GB free in /home/me/.trainyard',
+  });
   expect(asked).toEqual(['/home/me/.trainyard', '/home/me', '/home']);
   client.dispose();
-  const full = new FakeAgent(() => ({ result: { ...space, free: 1e6 } }));
+  const full = new FakeAgent(() => ({ result: { ...space, free: 12e6 } }));
   const other = await AgentClient.connect(full.stream());
-  expect(await checkDisk(other, nodePath('/x'))).toMatchObject({ ok: false });
+  const detail = '12 MB free in /x, 200 MB are needed';
+  expect(await checkDisk(other, nodePath('/x'))).toMatchObject({ ok: false, detail });
   other.dispose();
 });
 
