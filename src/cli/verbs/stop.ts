@@ -1,5 +1,5 @@
 import { exitCodes, UserError } from '../../core/base/errors.js';
-import { isOver, statusOf } from '../../core/model/runStatus.js';
+import { isOver, statusOf, type RunStatus } from '../../core/model/runStatus.js';
 import { RunFollower } from '../../core/follow/run.js';
 import type { RunEntry } from '../../core/contracts/agentApi.js';
 import type { Context, Verb } from '../context.js';
@@ -17,7 +17,10 @@ export const stop: Verb = {
       help: 'whose runs; by default the profile that started RUN here, else local',
     },
   ],
-  details: ['Returns once the run is over. Ctrl-C here only ends the waiting.'],
+  details: [
+    'Returns once the run is over. Ctrl-C here only ends the waiting.',
+    'A run that was over already is no error.',
+  ],
   async run(context, args) {
     const entry = await context.resolveRun(args);
     const status = statusOf(entry);
@@ -27,14 +30,16 @@ export const stop: Verb = {
       noteResume(context, entry);
       throw new UserError('usage', what, 'End what is left of it with --now');
     }
-    if (isOver(status)) {
-      throw new UserError(
-        'usage',
-        `${entry.id} is not running: it is ${status}`,
-        'trainyard runs lists what runs',
-      );
+    if (isOver(status)) return sayOver(context, entry, status);
+    try {
+      await context.machine.stop(entry.dir, args.has('now') ? 'now' : 'checkpoint');
+    } catch (error) {
+      // It may have ended since it was looked at.
+      const { dir } = entry;
+      const now = statusOf(await (await context.node.client()).request('run.get', { dir }));
+      if (!isOver(now) || now === 'interrupted') throw error;
+      return sayOver(context, entry, now);
     }
-    await context.machine.stop(entry.dir, args.has('now') ? 'now' : 'checkpoint');
     const follower = new RunFollower({
       dir: entry.dir,
       client: () => context.node.client(),
@@ -50,6 +55,13 @@ export const stop: Verb = {
     }
   },
 };
+
+/** What a stop is for is so already. */
+function sayOver({ json, output }: Context, { id, dir }: RunEntry, phase: RunStatus): number {
+  if (json) output.json({ type: 'stopped', id, dir, phase });
+  else output.line(`${id} had ${phase} already`);
+  return exitCodes.done;
+}
 
 /** The supervisor is gone; processes of the run may be left. */
 async function killLeftovers(context: Context, { id, dir }: RunEntry): Promise<number> {

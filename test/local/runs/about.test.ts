@@ -63,3 +63,14 @@ it('a run of another profile is found by its name alone, also by one that it got
   expectExit(several, 2);
   expect(several.stderr).toContain(`${id} of profile other. Write the id of one`);
 });
+
+it('a stop of a run that was over already is no error, and says so', async () => {
+  const run = await command('run', 'local', '--name', 'short one', '--', 'true');
+  expectExit(run, 0);
+  const id = /^run +(\S+)$/m.exec(run.stdout)?.[1] ?? '';
+  const stopped = await command('stop', 'short one');
+  expectExit(stopped, 0);
+  expect(stopped.stdout).toBe(`${id} had finished already\n`);
+  const json = await command('stop', 'short one', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({ type: 'stopped', id, phase: 'finished' });
+});
