@@ -1,4 +1,5 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
+import * as z from 'zod/mini';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { UserError } from '../base/errors.js';
 import type { Machine } from '../cluster/nodes/machine.js';
@@ -6,6 +7,8 @@ import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { join, type NodePath } from '../base/nodePath.js';
+import { check } from '../base/validation.js';
+import { readLogLines } from './runLogs.js';
 
 /**
  * The agent watches a folder of another host for half a minute before it believes that nobody
@@ -34,6 +37,7 @@ export async function deleteRunFolders(
   { id, dir, run }: Pick<RunEntry, 'id' | 'dir' | 'run'>,
 ): Promise<Deletion> {
   const client = await machine.node.client();
+  const others = await otherHosts(client, dir, run);
   if (run?.slurm !== undefined) await assertNotQueued(client, dir);
   const kept = await client.request('run.delete', { dir }, { timeout: patience }).catch((error: unknown) => {
     if (!(error instanceof AgentError) || error.code !== agentErrors.badState) throw error;
@@ -41,11 +45,9 @@ export async function deleteRunFolders(
     if (what === error.message) throw error;
     throw new UserError('preflight', what, { kind: 'stopRun', run: id }, { cause: error });
   });
-  // The nodes of an allocation see the disk of the login node.
-  const [, ...others] = run?.slurm === undefined ? (run?.nodes ?? []) : [];
   const workdir = givenWorkdir(profile);
   const results = await Promise.all(
-    others.map(async ({ host }) => {
+    others.map(async (host) => {
       try {
         const node = machine.nodes.find(({ name }) => name === host);
         if (!node) throw new Error(`profile ${profile.name} has no such host any more`);
@@ -65,6 +67,36 @@ export async function deleteRunFolders(
       error === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), error }],
     ),
   };
+}
+
+/** Beside the head: the nodes of the run, its mirror, and what was its head before. */
+async function otherHosts(client: AgentClient, dir: NodePath, run: RunEntry['run']): Promise<string[]> {
+  // The nodes of an allocation see the disk of the login node.
+  const [head, ...nodes] = run?.slurm === undefined ? (run?.nodes ?? []) : [];
+  if (!head) return [];
+  const hosts = new Set(nodes.map(({ host }) => host));
+  if (run?.mirror !== undefined) hosts.add(run.mirror);
+  const { files } = await client.request('run.get', { dir });
+  const journal = { start: 0, size: files['events.jsonl'] ?? 0 };
+  await readLogLines(client, join(dir, 'events.jsonl'), journal, ({ text }) => {
+    const event = headChange(text);
+    if (event) for (const host of [event.from, event.to]) hosts.add(host);
+  });
+  hosts.delete(head.host);
+  return [...hosts];
+}
+
+const headChangeSchema = z.object({ kind: z.literal('head_changed'), from: z.string(), to: z.string() });
+
+/** Of a line of the journal; undefined for any other one, and for one that is torn. */
+function headChange(text: string): z.infer<typeof headChangeSchema> | undefined {
+  if (!text.includes('head_changed')) return undefined;
+  try {
+    const read = check(headChangeSchema, JSON.parse(text));
+    return read.ok ? read.data : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A job of Slurm would start in a folder that is gone. UserError (usage). */

@@ -114,5 +114,11 @@ describe.skipIf(unavailable !== undefined)(`the head is lost (${unavailable ?? '
     expect((await trainyard('runs', 'lab')).stdout).toContain(id);
     expectExit(await trainyard('stop', 'last', '--now'), 0);
     await until('the run to be over', () => stateOf(copy)?.phase === 'stopped', 60);
+
+    // What the old head has is the run's too, and goes with it.
+    expect(existsSync(join(dir, 'run.json'))).toBe(true);
+    await network.powerOn(network.hosts[0]!);
+    expectExit(await trainyard('delete', 'last', '--yes'), 0);
+    expect([dir, copy].filter((folder) => existsSync(folder))).toEqual([]);
   }, 400_000);
 });

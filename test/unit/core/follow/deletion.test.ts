@@ -19,8 +19,44 @@ function node(answer: (request: Request) => object): { agent: FakeAgent; node: A
   return { agent, node: new AgentNode({ open: () => Promise.resolve(agent.stream()) }) };
 }
 
+const entry = { id: 'r', dir: '/w/r', run: null, state: null, interrupted: false, files: {}, stamps: {} };
+
+it('asks its mirror and its former heads too, and names those that the profile lacks', async () => {
+  const journal = [
+    { time: 1, generation: 2, kind: 'head_changed', from: 'gpu1', to: 'gpu2' },
+    { time: 2, generation: 3, kind: 'head_changed', from: 'gpu2', to: 'gpu4' },
+    { time: 3, generation: 4, kind: 'head_changed', from: 'gpu4', to: 'gpu2' },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
+  const head = node(({ method, params }) => {
+    if (method === 'run.delete') return { result: remains() };
+    if (method === 'run.get') return { result: { ...entry, files: { 'events.jsonl': journal.length } } };
+    const data = Buffer.from(journal).toString('base64');
+    return params['path'] === '/w/r/events.jsonl'
+      ? { result: { offset: 0, size: journal.length, inode: 1, data } }
+      : {};
+  });
+  const [first, second, mirror] = [1, 2, 3].map(() => node(() => ({ result: remains() })));
+  const nodes = [
+    { name: 'gpu1', node: first!.node },
+    { name: 'gpu2', node: head.node },
+    { name: 'gpu3', node: second!.node },
+    { name: 'gpu5', node: mirror!.node },
+  ];
+  const run = { nodes: [{ host: 'gpu2' }, { host: 'gpu3' }], mirror: 'gpu5' } as RunEntry['run'];
+  const machine = { node: head.node, nodes } as unknown as Machine;
+  const deletion = await deleteRunFolders(machine, localProfile, { id: 'r', dir: nodePath('/w/r'), run });
+  for (const [at, one] of [first, second, mirror].entries()) {
+    const params = { id: 'r', host: ['gpu1', 'gpu3', 'gpu5'][at], former: true };
+    expect(one?.agent.requests).toMatchObject([{ method: 'run.forget', params }]);
+  }
+  expect(deletion.unreached.map(({ host }) => host)).toEqual(['gpu4']);
+  for (const { node: one } of nodes) one.dispose();
+});
+
 it('asks every other node of the run too, and names those that were not reached and what stays', async () => {
-  const head = node(() => ({ result: remains('notes.txt') }));
+  const head = node(({ method }) => ({ result: method === 'run.get' ? entry : remains('notes.txt') }));
   const second = node(() => ({ result: remains('mine') }));
   const dead = new AgentNode({ open: () => Promise.reject(new Error('no route to host')) });
   const nodes = [
@@ -32,6 +68,7 @@ it('asks every other node of the run too, and names those that were not reached 
   const machine = { node: head.node, nodes } as unknown as Machine;
   const deletion = await deleteRunFolders(machine, localProfile, { id: 'r', dir: nodePath('/w/r'), run });
   expect(head.agent.requests.map(({ method, params }) => [method, params])).toEqual([
+    ['run.get', { dir: '/w/r' }],
     ['run.delete', { dir: '/w/r' }],
   ]);
   const params = { workdir: '~/.trainyard', id: 'r', host: 'gpu2' };
@@ -57,7 +94,8 @@ it('a run under way: the remedy is to stop it, by its id', async () => {
 });
 
 it('touches no other node where the head refuses', async () => {
-  const head = node(() => ({ error: { code: 2, message: 'a run in /w/r is under way on gpu9' } }));
+  const refused = { error: { code: 2, message: 'a run in /w/r is under way on gpu9' } };
+  const head = node(({ method }) => (method === 'run.get' ? { result: entry } : refused));
   const second = node(() => ({ result: remains() }));
   const nodes = [{ name: 'gpu2', node: second.node }];
   const run = { nodes: [{ host: 'gpu1' }, { host: 'gpu2' }] } as RunEntry['run'];
