@@ -218,6 +218,27 @@ describe('the log', () => {
     expect(serials({ until: 1 })).toEqual([0, 1]);
   });
 
+  it('is in the order of time, also where one source came after the other', () => {
+    const at = (serial: number, source: string, time: number | null): LogLine => ({
+      ...line(serial, source, 'info', ''),
+      time,
+    });
+    const late = [
+      at(0, 'journal', 10),
+      at(1, 'journal', 50),
+      at(2, 'eval', 20),
+      at(3, 'eval', null),
+      at(4, 'eval', 50),
+      at(5, 'rank 0', 9),
+      at(6, 'rank 0', 30),
+      // The clock was set back: what the rank printed later stays behind.
+      at(7, 'rank 0', 15),
+    ];
+    const serials = shownLines(late, all).map(({ serial }) => serial);
+    expect(serials).toEqual([5, 0, 2, 3, 6, 7, 1, 4]);
+    expect(shownLines(late, { ...all, until: 4 }, 2).map(({ serial }) => serial)).toEqual([1, 4]);
+  });
+
   it('names its sources in an order that stays', () => {
     expect(sourcesOf(lines)).toEqual(['journal', 'rank 2', 'rank 10']);
   });

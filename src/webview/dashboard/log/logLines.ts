@@ -13,12 +13,30 @@ export interface LogFilter {
 /** More in the page at once would make it slow; the log file has all. */
 const mostShown = 500;
 
+/**
+ * The lines by time, for a log that is opened late comes one source after the other. Lines of one
+ * source keep their order; one without a time stays behind the line before it.
+ */
+function byTime(lines: readonly LogLine[]): LogLine[] {
+  const latest = new Map<string, number>();
+  let newest = 0;
+  const placed = lines.map((line) => {
+    const before = latest.get(line.source) ?? (line.time === null ? newest : 0);
+    const place = Math.max(line.time ?? 0, before);
+    latest.set(line.source, place);
+    newest = Math.max(newest, place);
+    return { line, place };
+  });
+  return placed.sort((a, b) => a.place - b.place).map(({ line }) => line);
+}
+
 /** The newest lines that pass, oldest first. */
 export function shownLines(lines: readonly LogLine[], filter: LogFilter, most = mostShown): LogLine[] {
   const text = filter.text.trim().toLowerCase();
   const shown: LogLine[] = [];
-  for (let index = lines.length - 1; index >= 0 && shown.length < most; index--) {
-    const line = lines[index];
+  const inOrder = byTime(lines);
+  for (let index = inOrder.length - 1; index >= 0 && shown.length < most; index--) {
+    const line = inOrder[index];
     if (!line || line.serial > filter.until) continue;
     if (filter.source !== '' && line.source !== filter.source) continue;
     if (filter.errorsOnly && line.level !== 'error') continue;
