@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { significant } from '../../dashboard/model/format.js';
 import { fontSize, xTicks } from '../../dashboard/charts/timeAxis.js';
 import { withAlpha } from '../../dashboard/charts/tints.js';
-import { axisRange } from '../../dashboard/charts/yRange.js';
+import { axisRange, shareAxis } from '../../dashboard/charts/yRange.js';
 import type { Palette } from '../../dashboard/elements/theme.js';
 import type { ChartPicture } from '../../dashboard/save/chartImage.js';
 import { axisNames, type ChartLine, type CompareChart } from '../model/curves.js';
@@ -22,7 +22,7 @@ export interface PlotView {
 }
 
 /** What the y axis shows: of the values in sight. */
-function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
+export function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   for (const { x, y } of chart.lines) {
     x.forEach((at, index) => {
@@ -32,11 +32,9 @@ function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number,
       high = Math.max(high, value);
     });
   }
-  return axisRange(low > high ? new Float64Array() : Float64Array.of(low, high), {
-    fromZero: chart.name === 'images/s',
-    log: false,
-    hideOutliers: false,
-  }).range;
+  const ends = { values: low > high ? new Float64Array() : Float64Array.of(low, high) };
+  const axis = isShare(chart.name) ? shareAxis : { fromZero: chart.name === 'images/s' };
+  return axisRange([ends], { ...axis, log: false, hideOutliers: false }).range;
 }
 
 const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';

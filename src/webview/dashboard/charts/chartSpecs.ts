@@ -5,6 +5,7 @@ import { count, elapsed, milliseconds, percent, rate, significant } from '../mod
 import type { PageModel } from '../model/model.js';
 import { lastAtMost } from '../elements/sampling.js';
 import type { ChartColor } from '../elements/colors.js';
+import { shareAxis } from './yRange.js';
 
 export interface LineSpec {
   key: LineKey;
@@ -83,8 +84,7 @@ export const chartSpecs: readonly ChartSpec[] = [
       { label: 'eval top-1', color: 'purple', value: ({ top1 }) => top1 },
       { label: 'eval top-5', color: 'green', value: ({ top5 }) => top5, trivial: 1 },
     ],
-    fromZero: true,
-    nearTop: 0.8,
+    ...shareAxis,
     format: percent,
     axis: (value) => `${+(value * 100).toPrecision(3)}%`,
   },

@@ -7,7 +7,8 @@ import { lastAtMost, lastBefore } from '../elements/sampling.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, withAlpha } from './tints.js';
 import { fontSize, xTicks } from './timeAxis.js';
-import { axisRange } from './yRange.js';
+import { drawArrows, type PointsAt } from './outlierArrows.js';
+import { axisRange, type CurveInSight } from './yRange.js';
 
 /** uPlot declares its scales' kinds as an enum that exists for the compiler only. */
 const logarithmic = 3 as unknown as uPlot.Scale.Distr;
@@ -190,6 +191,7 @@ export class Plot {
         draw: [
           (plot) => {
             this.drawPoints(plot);
+            if (this.hidden > 0) this.drawHidden(plot);
           },
         ],
       },
@@ -210,7 +212,7 @@ export class Plot {
     const { canHideOutliers = false, fromZero, nearTop } = this.spec;
     const hideOutliers = canHideOutliers && !this.group.allValues;
     const wish = { fromZero, log, hideOutliers, ...(nearTop === undefined ? {} : { nearTop }) };
-    const { range, hidden } = axisRange(this.valuesInSight(), wish);
+    const { range, hidden } = axisRange(this.curvesInSight(), wish);
     if (hidden !== this.hidden) {
       this.hidden = hidden;
       this.onHidden(hidden);
@@ -218,26 +220,22 @@ export class Plot {
     return range;
   }
 
-  private valuesInSight(): Float64Array {
+  private curvesInSight(): CurveInSight[] {
     const { model, range, data } = this.group;
     const first = lastBefore(data.x, range[0]) + 1;
     const end = lastAtMost(data.x, range[1]) + 1;
-    const values: number[] = [];
-    for (const column of this.heights()) {
-      for (let row = first; row < end; row++) {
-        const value = column[row] ?? null;
-        if (value !== null) values.push(value);
-      }
-    }
-    for (const evaluation of model.evaluations) {
+    const known = (values: (number | null)[]): Float64Array =>
+      Float64Array.from(values.filter((value) => value !== null));
+    const evaluated = model.evaluations.filter((evaluation) => {
       const at = data.xOf(evaluation);
-      if (at < range[0] || at > range[1]) continue;
-      for (const { value } of shownPoints(this.spec, model)) {
-        const height = value(evaluation);
-        if (height !== null) values.push(height);
-      }
-    }
-    return Float64Array.from(values);
+      return at >= range[0] && at <= range[1];
+    });
+    return [
+      ...this.heights().map((column) => ({ values: known(column.slice(first, end)) })),
+      ...shownPoints(this.spec, model).map(({ value }) => {
+        return { values: known(evaluated.map(value)), keepsEnds: true } as const;
+      }),
+    ];
   }
 
   /** The columns whose values the y axis is to show. */
@@ -252,6 +250,20 @@ export class Plot {
     const { model, data, range, palette } = this.group;
     const cuts = data.axis === 'time' ? model.cuts : [];
     return { marks: model.marks, xOf: (mark) => data.xOf(mark), range, cuts, palette };
+  }
+
+  /** Where values lie above or below the axis. */
+  private drawHidden(plot: uPlot): void {
+    const { palette, model, data } = this.group;
+    const first = this.spec.lines[0];
+    const columns = this.heights().map((y): PointsAt => {
+      return { color: palette.charts[first?.color ?? 'blue'], x: data.x, y };
+    });
+    const x = model.evaluations.map((evaluation) => data.xOf(evaluation));
+    const evaluated = shownPoints(this.spec, model).map(({ color, value }): PointsAt => {
+      return { color: palette.charts[color], x, y: model.evaluations.map(value) };
+    });
+    drawArrows(plot, [...columns, ...evaluated]);
   }
 
   private drawPoints(plot: uPlot): void {

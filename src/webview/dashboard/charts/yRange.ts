@@ -6,8 +6,18 @@ export interface AxisWish {
   log: boolean;
   /** A few values far away from the others are left out of sight. */
   hideOutliers: boolean;
-  /** Values all above this do not need the zero; the axis then ends at 1 at most. */
+  /** Of shares, whose axis ends at 1 at most: values all above this do not need the zero. */
   nearTop?: number;
+}
+
+/** The axis of accuracies. */
+export const shareAxis = { fromZero: true, nearTop: 0.8 } as const;
+
+/** What is in sight of one curve, in the order of the x axis; no value is NaN. */
+export interface CurveInSight {
+  values: Float64Array;
+  /** The first and the last value are never out of sight: evaluations are few. */
+  keepsEnds?: true;
 }
 
 export interface AxisRange {
@@ -21,18 +31,28 @@ const fewest = 10;
 /** A value is far away when it lies further out than this many times that range. */
 const farAway = 1.5;
 
-/** `values`: all that are in sight, in any order; none of them is NaN. */
-export function axisRange(values: Float64Array, wish: AxisWish): AxisRange {
-  if (values.length === 0) return { range: [0, 1], hidden: 0 };
-  const sorted = values.slice().sort();
-  const [low, high] = wish.hideOutliers ? withoutOutliers(sorted) : ends(sorted);
+/** Which values are far away is judged of each curve by itself. */
+export function axisRange(curves: readonly CurveInSight[], wish: AxisWish): AxisRange {
+  const drawn = curves.filter(({ values }) => values.length > 0);
+  if (drawn.length === 0) return { range: [0, 1], hidden: 0 };
+  const sorted = drawn.map(({ values }) => values.slice().sort());
+  const shown = drawn.map(({ values, keepsEnds }, index): [number, number] => {
+    const [low, high] = (wish.hideOutliers ? withoutOutliers : ends)(sorted[index] ?? values);
+    if (keepsEnds !== true) return [low, high];
+    const [first, last] = ends(values);
+    return [Math.min(low, first, last), Math.max(high, first, last)];
+  });
+  const low = Math.min(...shown.map(([least]) => least));
+  const high = Math.max(...shown.map(([, most]) => most));
   const range = roomAround(low, high, sorted, wish);
   const isOutside = (value: number): boolean =>
     (value < low && value < range[0]) || (value > high && value > range[1]);
-  return { range, hidden: sorted.reduce((count, value) => count + Number(isOutside(value)), 0) };
+  const outside = (values: Float64Array): number =>
+    values.reduce((count, value) => count + Number(isOutside(value)), 0);
+  return { range, hidden: sorted.reduce((count, values) => count + outside(values), 0) };
 }
 
-const ends = (sorted: Float64Array): [number, number] => [sorted[0] ?? 0, sorted.at(-1) ?? 0];
+const ends = (values: Float64Array): [number, number] => [values[0] ?? 0, values.at(-1) ?? 0];
 
 /** The values that are not far away from the range of the 2nd to the 98th percentile. */
 function withoutOutliers(sorted: Float64Array): [number, number] {
@@ -49,14 +69,21 @@ function withoutOutliers(sorted: Float64Array): [number, number] {
   ];
 }
 
-function roomAround(low: number, high: number, sorted: Float64Array, wish: AxisWish): [number, number] {
+function roomAround(
+  low: number,
+  high: number,
+  sorted: readonly Float64Array[],
+  wish: AxisWish,
+): [number, number] {
   if (wish.log) {
-    const positive = sorted.find((value) => value > 0 && value >= low) ?? Math.max(high, 1e-6) / 1e4;
+    const least = sorted.flatMap((values) => values.find((value) => value > 0 && value >= low) ?? []);
+    const positive = least.length === 0 ? Math.max(high, 1e-6) / 1e4 : Math.min(...least);
     return [positive * 0.9, Math.max(high, positive) * 1.1];
   }
-  const isNearTop = wish.nearTop !== undefined && low >= wish.nearTop && high <= 1;
+  const isShare = wish.nearTop !== undefined && high <= 1;
+  const isNearTop = isShare && low >= wish.nearTop;
   const start = wish.fromZero && !isNearTop ? Math.min(0, low) : low;
   const room = high > start ? (high - start) * 0.06 : Math.abs(high) * 0.1 || 1;
-  if (isNearTop) return [start - room, Math.min(1, high + room)];
-  return [wish.fromZero ? start : start - room, high + room];
+  const top = isShare ? Math.min(1, high + room) : high + room;
+  return [wish.fromZero && !isNearTop ? start : start - room, top];
 }
