@@ -9,8 +9,12 @@ const protocol = '^src/webview/(protocol|formProtocol)\\.ts$';
 /** What the files of each layer may import, besides packages and Node's own modules. */
 const layers = [
   { name: 'core', files: '^src/core/', may: [] },
-  // Of the core its pages know one file of types.
-  { name: 'webview', files: '^src/webview/', may: ['^src/core/plan/form/runFormValues\\.ts$'] },
+  // Of the core its pages know one file of types, and how a time is written.
+  {
+    name: 'webview',
+    files: '^src/webview/',
+    may: ['^src/core/plan/form/runFormValues\\.ts$', '^src/core/base/duration\\.ts$'],
+  },
   { name: 'contributions', files: '^src/contributions\\.ts$', may: ['^src/core/'] },
   { name: 'cli', files: '^src/cli/', may: ['^src/core/', '^package\\.json$'] },
   {

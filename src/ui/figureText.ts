@@ -1,10 +1,12 @@
 // Figures as people read them.
+import { duration } from '../core/base/duration.js';
 
 /** Of a fraction. */
 export const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`;
 export const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 /** Without its unit, for `3.1/23.5 GB`. */
 export const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
+export { duration } from '../core/base/duration.js';
 export { plural } from '../core/base/plural.js';
 
 /** `204 MB`, `1.3 GB`. */
@@ -17,17 +19,6 @@ export function size(bytes: number): string {
     unit++;
   }
   return `${value < 10 && unit > 0 ? value.toFixed(1) : value.toFixed(0)} ${units[unit] ?? ''}`;
-}
-
-/** `45 s`, `3 min`, `3 h 10 min`, `2 d 4 h`. */
-export function duration(seconds: number): string {
-  const s = Math.max(0, seconds);
-  if (s < 59.5) return `${Math.round(s)} s`;
-  const minutes = Math.round(s / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return `${Math.floor(hours / 24)} d${hours % 24 === 0 ? '' : ` ${hours % 24} h`}`;
 }
 
 /** The epoch under way, from 1, of a step line's `epoch`, which counts those that are done. */

@@ -39,7 +39,7 @@ const priceColumns: readonly FigureColumn[] = [
   ['bestTop1', 'best_top1', 'best top-1', 'fraction'],
   ['secondsPerEpoch', 'seconds_per_epoch', 'time an epoch', 'seconds'],
   ['seconds', 'seconds', 'total time', 'seconds'],
-  ['imagesPerSec', 'images_per_sec', 'images/s', 'rate'],
+  ['imagesPerSec', 'images_per_sec', 'mean images/s', 'rate'],
   ['rateWriters', 'images_per_sec_writers', 'sum of writers', 'count'],
   ['cost', 'cost', 'price so far', 'money'],
   ['costAtEnd', 'cost_at_end', 'price at the end', 'money'],
@@ -171,11 +171,10 @@ export function valueText(kind: ColumnKind, value: number | null, currency: stri
   }
 }
 
-/** Up to 10 min in seconds. */
+/** Exact to the second, for runs are told apart by it. */
 function timeText(seconds: number): string {
   if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  if (whole < 600) return `${whole} s`;
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)];
   return hours > 0 ? `${hours} h ${minutes} min ${whole % 60} s` : `${minutes} min ${whole % 60} s`;
 }

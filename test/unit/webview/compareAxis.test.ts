@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { yRangeOf } from '../../../src/webview/compare/charts/comparePlot.js';
 import type { CompareChart } from '../../../src/webview/compare/model/curves.js';
+import { yRangeOf } from '../../../src/webview/compare/model/yAxis.js';
 
 const chart = (name: string, ...y: number[]): CompareChart => ({
   name,
@@ -8,8 +8,7 @@ const chart = (name: string, ...y: number[]): CompareChart => ({
   own: false,
   lines: [{ row: 0, label: 'a', color: 'blue', dash: [], x: y.map((_, index) => index), y }],
 });
-const range = (name: string, ...y: number[]): [number, number] =>
-  yRangeOf({ chart: chart(name, ...y), range: [0, y.length] });
+const range = (name: string, ...y: number[]): [number, number] => yRangeOf(chart(name, ...y), [0, y.length]);
 
 it('ends at 100% in charts of shares, and begins at zero unless all is near the top', () => {
   expect(range('top-5', 1, 1, 1)).toEqual([0.9, 1]);

@@ -142,6 +142,18 @@ describe('charts', () => {
     }
   });
 
+  it('have the smoothed figure in the legend beside the measured one', () => {
+    const model = modelOf(run('local', 200));
+    const [loss] = chartSpecs.filter(({ id }) => id === 'loss');
+    const data = new ChartData(model, 0.6);
+    const row = data.length - 1;
+    const [train, evaluated] = legendAt(loss!, data, model, row);
+    expect(train?.smoothed).toBe(loss!.format(data.smoothed('loss')[row]!));
+    expect(train?.smoothed).not.toBe(train?.value);
+    expect(evaluated).not.toHaveProperty('smoothed');
+    expect(legendAt(loss!, new ChartData(model, 0), model, row)[0]).not.toHaveProperty('smoothed');
+  });
+
   it('stand on the axis that was chosen, and what happened stands among them', () => {
     const model = modelOf(run('local', 200));
     const data = new ChartData(model, 0, 'step');

@@ -1,14 +1,13 @@
 // One chart of a comparison on a canvas: uPlot draws axes and crosshair, and the lines are drawn here,
 // since each run has x values of its own.
 import uPlot from 'uplot';
-import { significant } from '../../dashboard/model/format.js';
 import { fontSize, xTicks } from '../../dashboard/charts/timeAxis.js';
 import { withAlpha } from '../../dashboard/charts/tints.js';
-import { axisRange, shareAxis } from '../../dashboard/charts/yRange.js';
-import type { Palette } from '../../dashboard/elements/theme.js';
+import type { Palette } from '../../dashboard/elements/colors.js';
 import type { ChartPicture } from '../../dashboard/save/chartImage.js';
 import { axisNames, type ChartLine, type CompareChart } from '../model/curves.js';
 import type { CompareAxis } from '../model/view.js';
+import { yRangeOf, yTick } from '../model/yAxis.js';
 
 /** All that is drawn. */
 export interface PlotView {
@@ -21,28 +20,6 @@ export interface PlotView {
   emphasized: number | undefined;
 }
 
-/** What the y axis shows: of the values in sight. */
-export function yRangeOf({ chart, range }: Pick<PlotView, 'chart' | 'range'>): [number, number] {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { x, y } of chart.lines) {
-    x.forEach((at, index) => {
-      const value = y[index] ?? null;
-      if (value === null || at < range[0] || at > range[1]) return;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    });
-  }
-  const ends = { values: low > high ? new Float64Array() : Float64Array.of(low, high) };
-  const axis = isShare(chart.name) ? shareAxis : { fromZero: chart.name === 'images/s' };
-  return axisRange([ends], { ...axis, log: false, hideOutliers: false }).range;
-}
-
-const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';
-
-/** A tick of the y axis. */
-const yTick = (name: string, value: number): string =>
-  isShare(name) ? `${+(value * 100).toFixed(1)}%` : value === 0 ? '0' : String(+significant(value, 3));
-
 /** The chart as an image shows it. */
 export function comparePicture(view: PlotView): ChartPicture {
   const { chart, axis, range, palette } = view;
@@ -50,7 +27,7 @@ export function comparePicture(view: PlotView): ChartPicture {
     title: chart.title,
     palette,
     x: { name: axisNames[axis], range, text: (at) => at.toLocaleString('en-US') },
-    y: { range: yRangeOf(view), text: (value) => yTick(chart.name, value) },
+    y: { range: yRangeOf(chart, range), text: (value) => yTick(chart.name, value) },
     lines: chart.lines,
   };
 }
@@ -113,7 +90,7 @@ export class ComparePlot {
       series: [{}, { show: false }],
       scales: {
         x: { time: false, range: () => this.view.range },
-        y: { range: () => yRangeOf(this.view) },
+        y: { range: () => yRangeOf(this.view.chart, this.view.range) },
       },
       axes: [
         { ...axis, size: 24, space: 64, ...xTicks(unit === 'step' ? 'step' : 'epoch') },

@@ -1,6 +1,6 @@
 // A piece of a run's line, as it is in the charts.
 import { svg, html, type TemplateResult } from 'lit';
-import type { Palette } from '../../dashboard/elements/theme.js';
+import type { Palette } from '../../dashboard/elements/colors.js';
 import type { LineStyle } from '../model/curves.js';
 
 export const lineSample = ({ color, dash }: LineStyle, palette: Palette): TemplateResult =>

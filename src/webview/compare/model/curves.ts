@@ -3,7 +3,7 @@ import type { ComparisonUpdate, Figure } from '../../protocol.js';
 import { colorOf } from '../../dashboard/charts/figureGroups.js';
 import type { ChartColor } from '../../dashboard/elements/colors.js';
 import { between, lastAtMost } from '../../dashboard/elements/sampling.js';
-import { axisTime, count, percent, rate, significant } from '../../dashboard/model/format.js';
+import { count, elapsed, percent, rate, significant } from '../../dashboard/model/format.js';
 import type { CompareAxis } from './view.js';
 
 /** A colour and a pattern tell runs apart; from the seventh run on colours repeat. */
@@ -103,7 +103,7 @@ export function valueText(name: string, value: Figure): string {
 /** A place on the x axis for people. */
 export function placeText(axis: CompareAxis, at: number): string {
   if (axis === 'step') return `step ${count(at)}`;
-  return axis === 'epoch' ? `epoch ${at.toFixed(1)}` : axisTime(at * 3600, 1);
+  return axis === 'epoch' ? `epoch ${at.toFixed(1)}` : elapsed(at * 3600);
 }
 
 export const axisNames: Record<CompareAxis, string> = {

@@ -1,6 +1,6 @@
 // The settings in which the runs differ: a setting a row, a run a column.
 import { html, type TemplateResult } from 'lit';
-import type { Palette } from '../../dashboard/elements/theme.js';
+import type { Palette } from '../../dashboard/elements/colors.js';
 import type { ComparisonUpdate } from '../../protocol.js';
 import { lineSample } from '../charts/lineSample.js';
 import { styleOf } from '../model/curves.js';

@@ -1,7 +1,7 @@
 // The figures of all runs: a run a row, sorted by the column that is asked for.
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Palette } from '../../dashboard/elements/theme.js';
+import type { Palette } from '../../dashboard/elements/colors.js';
 import type { ComparisonUpdate } from '../../protocol.js';
 import { lineSample } from '../charts/lineSample.js';
 import { styleOf } from '../model/curves.js';
@@ -19,6 +19,12 @@ export interface RunTableView {
   /** The run under the pointer, or with the focus. */
   onPoint: (row: number | undefined) => void;
 }
+
+/** What a title cannot say. */
+const columnTitles: Readonly<Record<string, string>> = {
+  images_per_sec:
+    'All images over the time of their steps, checkpoints left out. The dashboard has the median, and its charts the last value',
+};
 
 export function runTable(table: RunTableView): TemplateResult {
   const { update, rows } = table;
@@ -98,7 +104,7 @@ function nameCell({ update, view, palette, onShow, onOpen }: RunTableView, row: 
 function head({ view, onSort }: RunTableView, key: string, title: string): TemplateResult {
   const down = view.sort?.key === key ? view.sort.down : undefined;
   const sorted = down === undefined ? nothing : down ? 'descending' : 'ascending';
-  return html`<th scope="col" aria-sort=${sorted}>
+  return html`<th scope="col" aria-sort=${sorted} title=${columnTitles[key] ?? nothing}>
     <button
       type="button"
       class="sort"

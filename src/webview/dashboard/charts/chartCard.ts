@@ -1,7 +1,7 @@
 // A chart with its name, its legend, and its table.
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ChartGroup, Drawable } from './chartGroup.js';
-import { chartTable, legendAt, summary, type ChartSpec } from './chartSpecs.js';
+import { chartTable, legendAt, summary, type ChartSpec, type LegendItem } from './chartSpecs.js';
 import { count, elapsed, plural } from '../model/format.js';
 import { figuresOf, pictureOf } from './savedChart.js';
 import { saveMenu } from '../save/saveMenu.js';
@@ -57,6 +57,10 @@ class ChartCard extends Section implements Drawable {
 
   get visible(): boolean {
     return this.near && this.plot !== undefined;
+  }
+
+  get pointed(): boolean {
+    return this.row !== null;
   }
 
   draw(): void {
@@ -151,10 +155,7 @@ class ChartCard extends Section implements Drawable {
       </div>
       <div class="legendrow">
         <ul class="legend" aria-hidden="true">
-          ${legendAt(spec, data, model, row).map(
-            ({ label, color, value }) =>
-              html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`,
-          )}
+          ${legendAt(spec, data, model, row).map(legendItem)}
         </ul>
         ${this.outliers()}
       </div>
@@ -247,5 +248,13 @@ class ChartCard extends Section implements Drawable {
     event.preventDefault();
   };
 }
+
+/** Smoothed, as the line is, and as measured. */
+const legendItem = ({ label, color, value, smoothed }: LegendItem): TemplateResult =>
+  smoothed === undefined
+    ? html`<li><i class="swatch ${color}"></i>${label} <b>${value}</b></li>`
+    : html`<li title="Smoothed, and in brackets as measured">
+        <i class="swatch ${color}"></i>${label} <b>${smoothed}</b> <span class="raw">(${value})</span>
+      </li>`;
 
 define('trainyard-chart', ChartCard);

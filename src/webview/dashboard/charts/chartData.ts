@@ -96,6 +96,10 @@ export class ChartData {
     return Math.max(0, this.model.runTime(this.steps.time[row] ?? this.model.origin));
   }
 
+  get isSmoothed(): boolean {
+    return this.factor > 0;
+  }
+
   get length(): number {
     return this.x.length;
   }

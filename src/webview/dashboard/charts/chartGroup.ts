@@ -2,13 +2,15 @@
 // time for the rest.
 import type { ChartData } from './chartData.js';
 import type { PageModel } from '../model/model.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 
 /** Each chart is drawn at most ten times a second. */
 const interval = 100;
 
 export interface Drawable {
   readonly visible: boolean;
+  /** Whether the crosshair is on it. */
+  readonly pointed: boolean;
   /** Draws what the data are now. */
   draw(): void;
   /** The same data, another range or other colours. */
@@ -116,9 +118,11 @@ export class ChartGroup {
   /**
    * Draws the one that is due longest, and returns the milliseconds until the next is, if any
    * waits. One a frame: what the browser makes of a canvas after the script costs more than the
-   * script does.
+   * script does. Under the crosshair all are drawn in one frame, for it would point at other times
+   * in charts that lag behind.
    */
   draw(now: number): number | undefined {
+    if ([...this.turns.keys()].some(({ pointed }) => pointed)) return this.drawAll(now);
     let wait: number | undefined;
     let drawn = false;
     const oldestFirst = [...this.turns].sort(([, a], [, b]) => a.drawnAt - b.drawnAt);
@@ -129,11 +133,24 @@ export class ChartGroup {
         wait = Math.min(wait ?? Infinity, Math.max(due, 0));
         continue;
       }
-      chart.draw();
+      this.drawOne(chart, turn, now);
       drawn = true;
-      Object.assign(turn, { dirty: false, drawnAt: now, step: this.data.steps.step.at(-1) ?? -1 });
     }
     return wait;
+  }
+
+  private drawAll(now: number): number | undefined {
+    const dirty = [...this.turns].filter(([chart, turn]) => turn.dirty && chart.visible);
+    if (dirty.length === 0) return undefined;
+    const due = Math.max(...dirty.map(([, { drawnAt }]) => drawnAt)) + interval - now;
+    if (due > 0) return due;
+    for (const [chart, turn] of dirty) this.drawOne(chart, turn, now);
+    return undefined;
+  }
+
+  private drawOne(chart: Drawable, turn: Turn, now: number): void {
+    chart.draw();
+    Object.assign(turn, { dirty: false, drawnAt: now, step: this.data.steps.step.at(-1) ?? -1 });
   }
 
   /** The step that every chart in sight has reached. */

@@ -144,17 +144,21 @@ function evaluationAt(model: PageModel, time: number): Evaluation | undefined {
 export interface LegendItem {
   label: string;
   color: ChartColor;
+  /** As measured. */
   value: string;
+  /** Where the strong line is, if that is another place. */
+  smoothed?: string;
 }
 
-/** Figures of one row, as measured: smoothing is for the eye. */
+/** Figures of one row, where the crosshair is. */
 export function legendAt(spec: ChartSpec, data: ChartData, model: PageModel, row: number): LegendItem[] {
   const evaluation = evaluationAt(model, row >= data.length - 1 ? Infinity : (data.steps.time[row] ?? 0));
   return [
-    ...spec.lines.map(({ key, label, color }) => ({
+    ...spec.lines.map(({ key, label, color, smoothed }) => ({
       label,
       color,
       value: spec.format(data.line(key)[row] ?? null),
+      ...(smoothed && data.isSmoothed ? { smoothed: spec.format(data.smoothed(key)[row] ?? null) } : {}),
     })),
     ...shownPoints(spec, model).map(({ label, color, value }) => ({
       label,

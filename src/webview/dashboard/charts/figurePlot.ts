@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import type { Mark } from '../../protocol.js';
 import { significant } from '../model/format.js';
 import type { Cut } from '../model/model.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 import { markAt, places, type FigureAxis } from './figureAxis.js';
 import { colorOf, type FigureChart } from './figureGroups.js';
 import { drawMarkLines } from './markLines.js';

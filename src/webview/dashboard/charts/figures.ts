@@ -9,7 +9,7 @@ import type { PageModel } from '../model/model.js';
 import { pauseButton } from './pauseButton.js';
 import { axisNames, cutsNote, runTimeTitle } from './timeAxis.js';
 import { define, Section } from '../elements/section.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 import type { ViewState } from '../model/viewState.js';
 
 /** With more charts than this only the first group is open, and there is a filter. */

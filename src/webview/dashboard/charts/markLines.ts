@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { Mark } from '../../protocol.js';
 import { duration } from '../model/format.js';
 import type { Cut } from '../model/model.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 import { fontSize } from './timeAxis.js';
 
 /** Marks that are worth a line through every chart. */

@@ -5,7 +5,7 @@ import type { ChartGroup } from './chartGroup.js';
 import { shownPoints, type ChartSpec, type LineSpec } from './chartSpecs.js';
 import { lastAtMost, lastBefore } from '../elements/sampling.js';
 import { drawMarkLines } from './markLines.js';
-import { mixed, withAlpha } from './tints.js';
+import { mixed, rawAlpha, withAlpha } from './tints.js';
 import { fontSize, xTicks } from './timeAxis.js';
 import { drawArrows, type PointsAt } from './outlierArrows.js';
 import { axisRange, type CurveInSight } from './yRange.js';
@@ -98,7 +98,7 @@ export class Plot {
     const lines = this.spec.lines.flatMap((line): uPlot.Series[] => {
       const strong: uPlot.Series = { stroke: color(line), width: 1.5, points: alone };
       const faint: uPlot.Series = {
-        stroke: () => withAlpha(this.group.palette.charts[line.color], 0.35),
+        stroke: () => withAlpha(this.group.palette.charts[line.color], rawAlpha(this.group.palette)),
         width: 1,
         points,
       };

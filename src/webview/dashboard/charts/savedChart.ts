@@ -1,6 +1,7 @@
 // A chart of the training as it is saved: what its image shows, and its figures.
 import type { ChartGroup } from './chartGroup.js';
 import { shownPoints, type ChartSpec } from './chartSpecs.js';
+import { rawAlpha } from './tints.js';
 import { axisNames, xTicks } from './timeAxis.js';
 import type { XAxis } from '../model/viewState.js';
 import type { ChartPicture, ImageLine } from '../save/chartImage.js';
@@ -9,11 +10,12 @@ import { csvOf } from '../save/csv.js';
 /** An x axis of the dashboard. */
 export function imageAxis(axis: XAxis, range: [number, number]): ChartPicture['x'] {
   const { incrs, values } = xTicks(axis);
+  const [min, max] = range;
   return {
     name: axisNames[axis],
     range,
     ...(incrs ? { steps: incrs } : {}),
-    text: (value, step) => values(undefined, [value], 0, 0, step)[0] ?? '',
+    text: (value, step) => values({ scales: { x: { min, max } } }, [value], 0, 0, step)[0] ?? '',
   };
 }
 
@@ -29,12 +31,12 @@ export function pictureOf(spec: ChartSpec, group: ChartGroup, yRange: [number, n
   };
 }
 
-function curves(spec: ChartSpec, { data, smoothing }: ChartGroup): ImageLine[] {
+function curves(spec: ChartSpec, { data, palette, smoothing }: ChartGroup): ImageLine[] {
   return spec.lines.flatMap(({ key, label, color, smoothed }): ImageLine[] => {
     const measured = { color, x: data.x, y: data.line(key) };
     if (!smoothed || smoothing === 0) return [{ ...measured, label }];
     return [
-      { ...measured, opacity: 0.35 },
+      { ...measured, opacity: rawAlpha(palette) },
       { label, color, x: data.x, y: data.smoothed(key) },
     ];
   });

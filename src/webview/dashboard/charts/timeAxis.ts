@@ -32,16 +32,22 @@ export function cutsNote(axis: XAxis, cuts: readonly Cut[]): TemplateResult | ty
   return html`<span class="quiet cuts" title=${runTimeTitle}>${text} left out</span>`;
 }
 
+/** What the axis shows, as uPlot keeps it. */
+interface WithRange {
+  scales: Record<string, { min?: number; max?: number }>;
+}
+
 /** The parts of uPlot's x axis that depend on what it counts. */
 export function xTicks(axis: XAxis): {
   incrs?: number[];
-  values: (plot: unknown, splits: number[], index: number, space: number, step: number) => string[];
+  values: (plot: WithRange, splits: number[], index: number, space: number, step: number) => string[];
 } {
   switch (axis) {
     case 'time':
       return {
         incrs: tickSteps,
-        values: (_plot, splits, _index, _space, step) => splits.map((value) => axisTime(value, step)),
+        values: ({ scales: { x } }, splits, _index, _space, step) =>
+          splits.map((value) => axisTime(value, step, [x?.min ?? 0, x?.max ?? 1])),
       };
     case 'step':
       return {

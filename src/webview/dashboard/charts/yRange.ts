@@ -81,7 +81,7 @@ function roomAround(
     return [positive * 0.9, Math.max(high, positive) * 1.1];
   }
   const isShare = wish.nearTop !== undefined && high <= 1;
-  const isNearTop = isShare && low >= wish.nearTop;
+  const isNearTop = isShare && low >= (wish.nearTop ?? 1);
   const start = wish.fromZero && !isNearTop ? Math.min(0, low) : low;
   const room = high > start ? (high - start) * 0.06 : Math.abs(high) * 0.1 || 1;
   const top = isShare ? Math.min(1, high + room) : high + room;

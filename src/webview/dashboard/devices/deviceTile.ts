@@ -5,7 +5,7 @@ import { drawSparks } from '../elements/canvas.js';
 import { duration } from '../model/format.js';
 import { define, Section } from '../elements/section.js';
 import type { ChartColor } from '../elements/colors.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 
 export interface TileLine {
   label: string;

@@ -12,7 +12,7 @@ import './heatMap.js';
 import type { PageModel } from '../model/model.js';
 import { staleness } from '../model/phase.js';
 import { define, Section } from '../elements/section.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 import type { ViewState } from '../model/viewState.js';
 
 class Devices extends Section {

@@ -15,7 +15,7 @@ import {
 } from './heatGrid.js';
 import type { PageModel } from '../model/model.js';
 import { define, Section } from '../elements/section.js';
-import type { Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
 
 /** Finer would not be seen, and costs time. */
 const mostColumns = 300;

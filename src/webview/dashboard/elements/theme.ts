@@ -1,19 +1,6 @@
 // The editor's colours, for what is drawn on a canvas and so cannot follow style variables by
 // itself.
-import type { ChartColor } from './colors.js';
-
-export interface Palette {
-  charts: Record<ChartColor, string>;
-  foreground: string;
-  muted: string;
-  background: string;
-  /** Behind a chart. */
-  card: string;
-  error: string;
-  warning: string;
-  font: string;
-  dark: boolean;
-}
+import type { Palette } from './colors.js';
 
 export function readPalette(): Palette {
   const style = getComputedStyle(document.body);
@@ -43,6 +30,7 @@ export function readPalette(): Palette {
     warning: read('#cca700', 'charts-orange', 'editorWarning-foreground'),
     font: read('sans-serif', 'font-family'),
     dark: !kind.includes('light'),
+    highContrast: kind.includes('high-contrast'),
   };
 }
 

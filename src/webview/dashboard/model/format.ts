@@ -1,5 +1,6 @@
 // Figures as people read them. Widths are kept steady: a figure that moves keeps its number of
 // digits.
+import { duration as durationOf } from '../../../core/base/duration.js';
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -53,25 +54,9 @@ export function bytesOf(used: number | null, total: number): string {
   return `${inUnit(used, unitOf(total))}/${bytes(total)}`;
 }
 
-/**
- * `8 s`, `4 min`, `3 h 10 min`, `9 h`, `2 d 3 h`: two units at most, the second left out where it
- * is nothing.
- */
-export function duration(seconds: number | null): string {
-  if (seconds === null || !Number.isFinite(seconds)) return missing;
-  const total = Math.max(0, Math.round(seconds));
-  if (total < 60) return `${total} s`;
-  const minutes = Math.round(total / 60);
-  if (minutes < 60) return `${minutes} min`;
-  // From nine hours on nobody counts minutes.
-  if (minutes < 9 * 60) {
-    return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  }
-  const hours = Math.round(minutes / 60);
-  if (hours < 24) return `${hours} h`;
-  const days = Math.floor(hours / 24);
-  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
-}
+/** `8 s`, `4 min`, `3 h 10 min`, `2 d 3 h`, as in the views. */
+export const duration = (seconds: number | null): string =>
+  seconds === null || !Number.isFinite(seconds) ? missing : durationOf(seconds);
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
@@ -83,16 +68,20 @@ export function elapsed(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`;
 }
 
-/** A tick of the time axis; `step` is the distance to the next. */
-export function axisTime(seconds: number, step: number): string {
+/** On an axis this long ticks are whole minutes at least, however wide the chart is; seconds. */
+const longAxis = 1800;
+
+/**
+ * A tick of the time axis, in a form that depends on what the axis shows: charts of one group are
+ * of different widths. `step` is the distance to the next tick.
+ */
+export function axisTime(seconds: number, step: number, [low, high]: readonly [number, number]): string {
   if (seconds === 0) return '0';
-  if (step < 1) {
-    const tenths = Math.round(seconds * 10);
-    return tenths < 600
-      ? `${(tenths / 10).toFixed(1)} s`
-      : `${elapsed(Math.floor(tenths / 10))}.${tenths % 10}`;
+  if (high - low < longAxis) {
+    const tenths = step < 1 ? `.${Math.round(seconds * 10) % 10}` : '';
+    const whole = step < 1 ? Math.floor(Math.round(seconds * 10) / 10) : Math.round(seconds);
+    return high < 60 ? `${whole}${tenths} s` : `${elapsed(whole)}${tenths}`;
   }
-  if (step < 60) return seconds < 60 ? `${Math.round(seconds)} s` : elapsed(seconds);
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);

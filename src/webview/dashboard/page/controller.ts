@@ -8,7 +8,8 @@ import { Frames } from '../elements/frames.js';
 import type { Host } from './host.js';
 import { PageModel } from '../model/model.js';
 import { pageState, type PageState } from '../model/phase.js';
-import { onThemeChange, readPalette, type Palette } from '../elements/theme.js';
+import type { Palette } from '../elements/colors.js';
+import { onThemeChange, readPalette } from '../elements/theme.js';
 import type { ViewState } from '../model/viewState.js';
 
 /** How often the page's text is drawn again while updates arrive, milliseconds. */

@@ -27,6 +27,12 @@ const healthIcons: Record<RunHead['health']['level'], string> = {
   error: 'error',
 };
 
+/** Name, value, what is beside it, and what it means. */
+type Fact = [name: string, value: string, more?: string | undefined, title?: string | undefined];
+
+const medianTitle =
+  'The median is that of all lines of the run, its warming up left out. A comparison has the mean';
+
 class Header extends Section {
   static override properties = {
     model: { attribute: false },
@@ -257,7 +263,7 @@ class Header extends Section {
 
   private facts(head: RunHead, progress: Progress): TemplateResult | typeof nothing {
     const { checkpoints } = this.model;
-    const facts: [string, string, string?][] = [];
+    const facts: Fact[] = [];
     const ran = tookUntil(head, this.now);
     if (head.over) facts.push(['took', duration(ran)]);
     else if (progress.secondsLeft !== null) {
@@ -265,14 +271,16 @@ class Header extends Section {
     } else if (ran !== null) facts.push(['so far', duration(ran)]);
     const median = progress.medianImagesPerSec;
     const sum = progress.rateWriters > 1 ? [`sum of ${progress.rateWriters} writers`] : [];
-    if (head.over && median !== null) facts.push(['images/s', rate(median), ['median', ...sum].join(', ')]);
-    else if (progress.imagesPerSec !== null) {
+    if (head.over && median !== null) {
+      facts.push(['images/s', rate(median), ['median', ...sum].join(', '), medianTitle]);
+    } else if (progress.imagesPerSec !== null) {
       const notes = [...(median === null ? [] : [`median ${rate(median)}`]), ...sum];
       facts.push([
         'images/s',
         rate(progress.imagesPerSec),
         notes.length === 0 ? undefined : notes.join(', '),
-      ] as [string, string, string?]);
+        median === null ? undefined : medianTitle,
+      ]);
     }
     if (progress.bestTop1 !== null) {
       facts.push([
@@ -307,8 +315,8 @@ class Header extends Section {
     if (facts.length === 0) return nothing;
     return html`<dl class="facts">
       ${facts.map(
-        ([name, value, more]) =>
-          html`<div>
+        ([name, value, more, title]) =>
+          html`<div title=${title ?? nothing}>
             <dt>${name}</dt>
             <dd><strong>${value}</strong>${more === undefined ? nothing : html` <small>${more}</small>`}</dd>
           </div>`,

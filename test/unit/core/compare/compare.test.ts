@@ -182,7 +182,7 @@ describe('tables', () => {
   it('stand upright where that fits, else lie', () => {
     const upright = comparisonLines(comparison, 100);
     expect(upright[0]).toMatch(/^FIGURE +one +two$/);
-    expect(upright).toContainEqual(expect.stringMatching(/^total time +120 s +90\.0 s$/));
+    expect(upright).toContainEqual(expect.stringMatching(/^total time +2 min 0 s +90\.0 s$/));
     expect(upright).toContainEqual(expect.stringMatching(/^note +a\|b, "c"$/));
     const lying = comparisonLines(comparison, 20);
     expect(lying[0]).toMatch(/^RUN +STATUS +SETTING\.NOTE /);
@@ -251,7 +251,7 @@ describe('tables', () => {
     expect(valueText('count', 32_000, null)).toBe('32,000');
     expect(valueText('count', 12.44, null)).toBe('12.4');
     expect(valueText('number', 0.123456, null)).toBe('0.1235');
-    expect(valueText('seconds', 99.96, null)).toBe('100 s');
+    expect(valueText('seconds', 99.96, null)).toBe('1 min 40 s');
     expect(valueText('rate', 11_204.4, null)).toBe('11,204');
   });
 });

@@ -36,7 +36,7 @@ const texts = (title: string): readonly string[] =>
   comparison.columns.find((column) => column.title === title)?.texts ?? [];
 
 it('has times and accuracies of the table', () => {
-  expect(texts('time an epoch')).toEqual(['121 s', '37.0 s', '33.0 s']);
+  expect(texts('time an epoch')).toEqual(['2 min 1 s', '37.0 s', '33.0 s']);
   // 6,278 s = 1 h (3,600) + 44 min (2,640) + 38 s; 2,036 s = 33 min + 56 s; 1,849 s = 30 min + 49 s.
   expect(texts('total time')).toEqual(['1 h 44 min 38 s', '33 min 56 s', '30 min 49 s']);
   expect(texts('best top-1')).toEqual(['80.14%', '83.65%', '85.19%']);
