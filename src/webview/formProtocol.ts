@@ -19,6 +19,8 @@ export interface FormOption {
   flag: string;
   label: string;
   help: string;
+  /** Which values it takes, in words; empty where nobody knows. */
+  range: string;
   /** What it is where nothing is filled in; empty where nobody knows. */
   initial: string;
   /** Where only some values are possible. */

@@ -90,6 +90,34 @@ test('what is wrong stands at its field, and a start goes there', async () => {
   await page.close();
 });
 
+test('what does not fit is marked at its field and told once more, also at the foot', async () => {
+  const { page, extension } = await openForm(browser, { width: 600 });
+  const text = 'gpu1 has 4 GPUs, and 9 were asked for. Ask for 4 or fewer.';
+  extension.place = { text, title: 'Does not fit now', problems: { gpus: text } };
+  const gpus = page.getByLabel('GPUs of each node');
+  await gpus.fill('9');
+  await expect.poll(() => gpus.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.locator('.field:has(#gpus) .problem').innerText()).toBe(text);
+  await page.getByText('One field is to be corrected.').waitFor();
+  const verdict = page.locator('.verdict');
+  expect(await verdict.getAttribute('data-text')).toBe(`Does not fit now: ${text}`);
+  await page.getByRole('button', { name: 'Start Run' }).click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('gpus');
+  expect(await page.getByText(text).count()).toBe(2);
+  const box = await verdict.boundingBox();
+  expect(box && box.y > 0 && box.y < 900).toBe(true);
+  expect(await findings({ page })).toEqual([]);
+  await page.screenshot({ path: join(artifacts, 'form-misfit-600.png') });
+  await page.setViewportSize({ width: 1280, height: 900 });
+  expect(await verdict.isVisible()).toBe(false);
+  const [source, header] = [page.locator('header .field'), page.locator('header')];
+  expect((await source.boundingBox())!.width).toBeLessThan((await header.boundingBox())!.width / 3);
+  await page.getByLabel('Epochs').fill('abc');
+  await page.getByText('Must be a whole number from 0 to 1000000, not "abc".').waitFor();
+  await page.screenshot({ path: join(artifacts, 'form-misfit-1280.png') });
+  await page.close();
+});
+
 test('a folder that no node has is red, and is uploaded from here', async () => {
   const { page, extension, complaints } = await openForm(browser, { width: 800 });
   const data = page.getByLabel('Training images');

@@ -20,6 +20,7 @@ import {
   problemsText,
   usualNodes,
   waitingText,
+  type RunPlace,
 } from '../../src/ui/form/formView.js';
 import { holdOutCommand, validationOf } from '../../src/ui/form/formValidation.js';
 import { formPage } from '../../src/ui/form/formPage.js';
@@ -87,6 +88,8 @@ export class Extension {
   /** As of a machine on which nothing can be held out by a button. */
   holdOut: 'no' | 'can' | 'busy' = 'can';
   presetProblem = '';
+  /** In place of where the run would go. */
+  place: RunPlace | undefined;
 
   constructor(
     private readonly page: Page,
@@ -118,10 +121,8 @@ export class Extension {
     if (message.type === 'start') {
       this.tried = true;
       const { command, problems } = await this.view();
-      this.said =
-        command === '' || Object.keys(problems).length > 0
-          ? 'Nothing was started: correct what is marked.'
-          : '';
+      const isWrong = command === '' || Object.keys(problems).length > 0;
+      this.said = this.place?.text ?? (isWrong ? 'Nothing was started: correct what is marked.' : '');
     }
     if (message.type === 'ready') await this.send({ type: 'values', values: this.values });
     await this.send({ type: 'view', sequence: this.sequence, view: await this.view() });
@@ -137,13 +138,13 @@ export class Extension {
       title: 'Would start now',
     };
     const ofSlurm = this.profile.kind === 'slurm' && 'request' in checked;
-    const place =
+    const place: RunPlace | undefined =
       lack !== undefined
         ? waitingText(lack)
         : ofSlurm
           ? await placeText(checked.request, [])
           : fits
-            ? made
+            ? (this.place ?? made)
             : undefined;
     const gpu = (index: number, by?: string): FormView['nodes'][number]['gpus'][number] => ({
       index,
@@ -189,14 +190,14 @@ export class Extension {
             ],
       placeText: place?.text ?? '',
       placeTitle: place?.title ?? '',
-      problems: { ...lacks, ...problemsText(checked.problems, this.tried) },
+      problems: { ...place?.problems, ...lacks, ...problemsText(checked.problems, this.tried) },
       command: fits ? commandLineOf(askedRun(this.values, this.profile)) : '',
       suggestions: flagSuggestions(this.values.flags, flags),
       folder: this.folder,
       dataText: fits && lack === undefined ? contentText({ classes: 3, images: 300 }, 224) : '',
-      validation: validationOf(this.values, {
+      validation: validationOf(this.values, lack, {
         found: this.values.data === '~/images/train' ? '~/images/validation' : '',
-        holdOut: lack === undefined ? this.holdOut : 'no',
+        holdOut: this.holdOut,
         command: holdOutCommand(this.values, 300),
       }),
       starting: false,

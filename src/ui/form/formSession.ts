@@ -284,6 +284,7 @@ export class FormSession implements Disposable {
       placeText: place?.text ?? '',
       placeTitle: place?.title ?? '',
       problems: {
+        ...place?.problems,
         ...lacks,
         ...problemsText(checked?.problems ?? [], this.tried),
         ...(session || this.sessions.length === 0
@@ -294,10 +295,10 @@ export class FormSession implements Disposable {
       suggestions: flags ? flagSuggestions(form.flags, flags) : [],
       folder: this.browser.folder,
       dataText: content ? contentText(content, batchOf(form, flags, place?.ranks)) : '',
-      validation: validationOf(form, {
+      validation: validationOf(form, lacks['data'], {
         found: this.data.halves?.evalData ?? '',
         holdOut: this.holding.isBusy ? 'busy' : this.data.whole ? 'can' : 'no',
-        command: lacks['data'] === undefined ? this.holdOutCommand() : '',
+        command: this.holdOutCommand(),
       }),
       starting: this.starting,
       said: this.said.text,

@@ -46,9 +46,12 @@ export class HoldingOut {
 /** Null where validation images are named, or none are needed. */
 export function validationOf(
   { what, data, evalData }: RunFormValues,
+  /** What is wrong with the images; nothing can be held out of them then. */
+  lack: string | undefined,
   validation: FormValidation,
 ): FormValidation | null {
-  return what !== 'train' || evalData.trim() !== '' || data.startsWith('synthetic') ? null : validation;
+  const isAsked = what === 'train' && evalData.trim() === '' && !data.startsWith('synthetic');
+  return isAsked && lack === undefined ? validation : null;
 }
 
 /** Empty while no folder is named. One rank makes the shards, wherever it runs. */

@@ -36,6 +36,7 @@ import { ageText, freshSample, type HostFigures } from '../tree/clusterFigures.j
 import { describeProfile } from '../tree/describe.js';
 import { gigabytes, plural, whole } from '../figureText.js';
 import { allocationText } from './formSlurm.js';
+import { misfitFields } from './misfit.js';
 
 const labels: Record<(typeof optionFlags)[number], string> = {
   '--epochs': 'Epochs',
@@ -74,6 +75,8 @@ export function connectionText(session: ClusterSession | undefined, problem: str
   return 'Not connected: its GPUs, folders and flags are shown once it is. Starting a run connects too.';
 }
 
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** The fields of the trainer's flags; without help as long as nobody knows it. */
 export const optionsOf = (
   flags: readonly TrainerFlag[] | undefined,
@@ -85,7 +88,8 @@ export const optionsOf = (
     return {
       flag,
       label: labels[flag],
-      help: [known?.help ?? '', range].filter((part) => part !== '').join('; '),
+      help: sentence(known?.help ?? ''),
+      range: sentence(range),
       initial: known?.initial ?? '',
       choices: known?.choices ?? [],
     };
@@ -112,7 +116,14 @@ export function flagSuggestions(line: string, flags: readonly TrainerFlag[]): Fo
 /** Each problem at its field; what is only missing yet is told once somebody tried to start. */
 export function problemsText(problems: readonly FormProblem[], tried: boolean): Record<string, string> {
   const told = problems.filter(({ missing }) => tried || missing !== true);
-  return Object.fromEntries(told.reverse().map(({ field, error }) => [field, formWords(error)]));
+  return Object.fromEntries(told.reverse().map((problem) => [problem.field, problemText(problem)]));
+}
+
+/** Of a flag with a field of its own the field says its name, and the text which values it takes. */
+function problemText({ field, error }: FormProblem): string {
+  const isOption = (optionFlags as readonly string[]).includes(field);
+  if (!isOption || !error.what.startsWith(`${field} must be `)) return formWords(error);
+  return `${sentence(error.what.slice(field.length + 1))}.`;
 }
 
 export function formNodes(hosts: readonly HostFigures[]): FormNode[] {
@@ -190,10 +201,20 @@ export function batchOf(
   return ranks !== undefined && each > 0 ? each * ranks : undefined;
 }
 
+/** Where a run would go, or why it has no place. */
+export interface RunPlace {
+  text: string;
+  /** What stands before the text. */
+  title: string;
+  ranks?: number;
+  /** By field. */
+  problems?: Record<string, string>;
+}
+
 /**
  * In place of where the run would go, while its data lacks, or nobody knows yet whether it does.
  */
-export const waitingText = (lack: string | undefined): { text: string; title: string; ranks?: number } =>
+export const waitingText = (lack: string | undefined): RunPlace =>
   lack === undefined
     ? { text: 'looking for the data on the nodes…', title: 'Wait' }
     : { text: `${lack.replace(/\.$/, '')}.`, title: 'Would not start now' };
@@ -206,9 +227,9 @@ export const waitingText = (lack: string | undefined): { text: string; title: st
 export async function placeText(
   request: RunRequest,
   hosts: readonly HostFigures[],
-): Promise<{ text: string; title: string; ranks?: number } | undefined> {
+): Promise<RunPlace | undefined> {
   const { profile } = request;
-  const misfit = (error: unknown): { text: string; title: string } => ({
+  const misfit = (error: unknown): RunPlace => ({
     text: formWords(error),
     title: 'Does not fit now',
   });
@@ -230,11 +251,10 @@ export async function placeText(
     offers.push(offerInTurn({ ...offer, ...(profile.kind === 'local' ? { isHere: true } : {}) }, undefined));
   }
   const unknown = (): Promise<undefined> => Promise.resolve(undefined);
+  const placed = (asked: RunRequest): ReturnType<typeof placeRun> =>
+    placeRun(asked, offers, { before: unknown, backEnd: unknown });
   try {
-    const { placement, device, choice } = await placeRun(request, offers, {
-      before: unknown,
-      backEnd: unknown,
-    });
+    const { placement, device, choice } = await placed(request);
     const nodes = placement.nodes.filter(startsRanks).map(({ host, slots, gpus }) => {
       const which = gpus === null ? '' : ` (GPU ${gpus.join(', ')})`;
       return `${plural(slots, 'rank')} on ${host}${which}`;
@@ -245,7 +265,7 @@ export async function placeText(
     const waiting = spares.length === 0 ? '' : `; ${spares.join(', ')} as spare`;
     return { text: `${nodes.join(', ')}${why}${waiting}.`, title: 'Would start now', ranks };
   } catch (error) {
-    return misfit(error);
+    return { ...misfit(error), problems: await misfitFields(request, error, placed) };
   }
 }
 

@@ -8,6 +8,8 @@ interface FieldOptions {
   id: string;
   label: string;
   help?: string;
+  /** What a word of it means, under the pointer. */
+  title?: string;
   problem?: string | undefined;
   wide?: boolean;
 }
@@ -19,8 +21,8 @@ const describedBy = ({ id, help, problem }: FieldOptions): string | typeof nothi
 };
 
 export function field(options: FieldOptions, control: TemplateResult): TemplateResult {
-  const { id, label, help, problem, wide } = options;
-  return html`<div class=${wide === true ? 'field wide' : 'field'}>
+  const { id, label, help, title, problem, wide } = options;
+  return html`<div class=${wide === true ? 'field wide' : 'field'} title=${title ?? nothing}>
     <label for=${id}>${label}</label>
     ${control} ${problemText(id, problem)} ${help ? html`<small id="${id}-help">${help}</small>` : nothing}
   </div>`;
@@ -139,13 +141,14 @@ export const radios = <T extends string>(
   name: string,
   label: string,
   value: T,
-  choices: readonly (readonly [T, string])[],
+  /** Value, words, and what they mean. */
+  choices: readonly (readonly [T, string, title?: string])[],
   change: (value: T) => void,
 ): TemplateResult =>
   html`<div class="tabs wide" role="radiogroup" aria-label=${label}>
     ${choices.map(
-      ([choice, words]) =>
-        html`<label class="check" for="${name}-${choice}">
+      ([choice, words, title]) =>
+        html`<label class="check" for="${name}-${choice}" title=${title ?? nothing}>
           <input
             type="radio"
             id="${name}-${choice}"

@@ -9,7 +9,7 @@ import { origin } from './origin.js';
 import { sources } from './sources.js';
 import { summary } from './summary.js';
 import { validation } from './validation.js';
-import { where, type FormChange } from './where.js';
+import { aboutSlots, where, type FormChange } from './where.js';
 
 const usualHelp = 'Checkpoints are evaluated on them while training; left out: they are not.';
 export class FormPage extends LitElement {
@@ -126,9 +126,9 @@ export class FormPage extends LitElement {
       change: this.set('folder'),
     };
     const spreads = [
-      ['one', 'One process'],
-      ['slot', 'One for each slot'],
-      ['node', 'One for each node'],
+      ['one', 'One process', 'On the first node'],
+      ['slot', 'One for each slot', aboutSlots],
+      ['node', 'One for each node', 'As torchrun wants it, which starts a process for each GPU itself'],
     ] as const;
     return html`${textField({
       id: 'command',
@@ -192,6 +192,7 @@ export class FormPage extends LitElement {
             type="button"
             class="secondary"
             aria-expanded=${folder ? 'true' : 'false'}
+            title=${isHere ? 'Looks into the folders of this machine, here in the form' : 'Looks into the folders of the node, here in the form'}
             ?disabled=${connection !== 'connected'}
             @click=${() => {
               const isPath = /^(\/|~\/)/.test(values.data);
@@ -204,7 +205,7 @@ export class FormPage extends LitElement {
           <button
             type="button"
             class=${problems['data'] === undefined || isHere ? 'secondary' : 'primary'}
-            title=${isHere ? 'A folder of this machine' : 'Copies a folder of this machine to all nodes of the profile'}
+            title=${isHere ? 'Asks for a folder of this machine in a dialog' : 'Copies a folder of this machine to all nodes of the profile'}
             @click=${() => {
               this.post({ type: 'upload' });
             }}
@@ -257,13 +258,16 @@ export class FormPage extends LitElement {
   }
 
   private option(values: FormValues, view: FormView, option: FormOption): TemplateResult {
-    const { flag, label, help, initial, choices } = option;
+    const { flag, label, range, initial, choices } = option;
+    const problem = view.problems[flag];
+    // What is wrong says the range itself.
+    const help = [option.help, problem === undefined ? range : ''].filter((part) => part !== '').join('. ');
     const common = {
       id: flag.replace(/^-+/, ''),
       label,
       help,
       value: values.options[flag] ?? '',
-      problem: view.problems[flag],
+      problem,
       change: (value: string): void => {
         const { [flag]: before, ...others } = this.values?.options ?? {};
         if (before !== value) this.change({ options: value === '' ? others : { ...others, [flag]: value } });

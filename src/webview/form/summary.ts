@@ -6,6 +6,8 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
   const { command, problems, slurm, placeText, placeTitle, starting, said, saidIsError, keepsPresets } = view;
   const count = Object.keys(problems).length;
   const general = problems[''];
+  // It stands at its field, or below.
+  const isToldTwice = said === placeText || Object.values(problems).includes(said);
   const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
     html`<button
       type="button"
@@ -23,12 +25,17 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
     <div class="start">
       <p class="buttons">
         ${button(starting ? 'Starting…' : 'Start Run', 'play', 'primary', { type: 'start' })}
+        ${
+          placeText === ''
+            ? nothing
+            : html`<span class="verdict" title=${placeText} data-text="${placeTitle}: ${placeText}"></span>`
+        }
       </p>
       <p class="help" role="status">
         ${count === 0 ? '' : count === 1 ? 'One field is to be corrected.' : `${count} fields are to be corrected.`}
       </p>
       ${
-        said === ''
+        said === '' || isToldTwice
           ? nothing
           : html`<p role=${saidIsError ? 'alert' : 'status'} class=${saidIsError ? 'problem' : 'help'}>
               ${said}

@@ -8,6 +8,9 @@ import { nodesOf } from './nodes.js';
 export type FormChange = Partial<FormValues>;
 type ChangeForm = (change: FormChange) => void;
 
+export const aboutSlots =
+  'A slot is a place for one process on a node: a free GPU, or without GPUs what the profile\'s "slots" says';
+
 /** In the list of profiles; a profile's name has no such letters. */
 const adding = '+';
 
@@ -78,6 +81,7 @@ export function where(
         label: 'Ranks',
         placeholder: values.what === 'train' ? 'all that fit' : 'one',
         help: 'Processes of the run.',
+        title: `Each takes a slot. ${aboutSlots}`,
         value: values.ranks,
         problem: problems['ranks'],
         change: set('ranks'),
