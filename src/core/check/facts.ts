@@ -52,7 +52,7 @@ export function judgeFacts(facts: Facts, named: string | undefined): CheckResult
   return [
     good('OS', os ?? 'not told'),
     good('kernel', kernel),
-    ...(memory === null ? [] : [good('memory', `${Math.round(memory / 2 ** 30)} GiB`)]),
+    ...(memory === null ? [] : [good('memory', sizeText(memory))]),
     ...(mount ? [good('file system', `${mount.type} of ${mount.source}`)] : []),
     ...judgeInodes(room?.inodes ?? null),
     judgeShm(facts.shm),
@@ -68,12 +68,12 @@ function judgeInodes(inodes: { total: number; free: number } | null): CheckResul
   if (inodes === null) return [];
   const { free, total } = inodes;
   const amount = free;
-  const left = `${free} inodes free`;
+  const left = `${whole(free)} inodes free`;
   if (free < fewestInodes) {
-    return [{ ...bad('inodes', `${left}, ${fewestInodes} are needed`, emptyDisk), amount }];
+    return [{ ...bad('inodes', `${left}, ${whole(fewestInodes)} are needed`, emptyDisk), amount }];
   }
   if (free < total * lowInodes) {
-    return [{ ...warned('inodes', `${left} of ${total}`, emptyDisk), amount }];
+    return [{ ...warned('inodes', `${left} of ${whole(total)}`, emptyDisk), amount }];
   }
   return [{ ...good('inodes', left), amount }];
 }
@@ -130,8 +130,11 @@ const mtuRow = 'MTU';
 const limitText = ([soft, hard]: [number | null, number | null]): string =>
   soft === hard
     ? numberText(soft)
-    : `${numberText(soft)}, ${hard === null ? 'no limit' : `at most ${hard}`} where raised`;
-const numberText = (value: number | null): string => (value === null ? 'no limit' : String(value));
+    : `${numberText(soft)}, ${hard === null ? 'no limit' : `at most ${whole(hard)}`} where raised`;
+const numberText = (value: number | null): string => (value === null ? 'no limit' : whole(value));
+
+/** `16,043,761`. */
+const whole = (value: number): string => value.toLocaleString('en-US');
 
 /**
  * MTUs that are not that of most nodes, as warnings; where no MTU is usual, all of them. `results`:

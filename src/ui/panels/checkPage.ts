@@ -117,7 +117,9 @@ function bodyOf(profile: CheckedProfile, state: CheckState, title: string): stri
       const table = checkTable(state.results, profile.nodes);
       const busy = state.again === true;
       const now = state.deep === true ? 'Checked deeply' : 'Checked';
-      const when = busy ? 'Checking again…' : `${now} at ${state.at.toLocaleTimeString()}.`;
+      const when = busy
+        ? 'Checking again…'
+        : `${now} at ${state.at.toLocaleTimeString('en-GB', { hour12: false })}.`;
       const groups = groupsOf(table);
       const parts = groups.length < table.nodes.length;
       return [

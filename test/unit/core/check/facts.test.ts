@@ -23,11 +23,11 @@ it('a usual node has nothing to be told', () => {
   expect(judgeFacts(fine, undefined).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
     'OS: Debian 12',
     'kernel: 6.1',
-    'memory: 64 GiB',
+    'memory: 68.7 GB',
     'file system: ext4 of /dev/sda1',
-    'inodes: 90000000 inodes free',
+    'inodes: 90,000,000 inodes free',
     'shared memory: 32.0 GB in /dev/shm',
-    'open files: 1024, at most 1048576 where raised',
+    'open files: 1,024, at most 1,048,576 where raised',
     'processes: no limit',
     'locked memory: 8 MB',
     'interface: eth0',
@@ -39,12 +39,12 @@ it.each<[string, Partial<Facts>, string[]]>([
   [
     'no inodes',
     { room: { ...room, inodes: { total: 1e6, free: 12 } } },
-    ['inodes failed: 12 inodes free, 10000 are needed'],
+    ['inodes failed: 12 inodes free, 10,000 are needed'],
   ],
   [
     'few inodes',
     { room: { ...room, inodes: { total: 1e6, free: 20_000 } } },
-    ['inodes warns: 20000 inodes free of 1000000'],
+    ['inodes warns: 20,000 inodes free of 1,000,000'],
   ],
   ['a file system without inodes', { room: { ...room, inodes: null } }, []],
   [
