@@ -41,17 +41,30 @@ const ofWholeRun = new Set([
   ...['cost', 'cost_at_end', 'cost_lost', 'cost_idle'],
 ]);
 
+type Row = ComparisonUpdate['runs'][number];
+
+/** Of whose figures a run has curves; undefined where it has none. */
+function kindOf({ curves }: Row): 'trainer' | 'program' | undefined {
+  if (curves.length === 0) return undefined;
+  return curves.some(({ epoch }) => epoch.some((each) => each !== null)) ? 'trainer' : 'program';
+}
+
 /**
- * Of the rows that are shown, those with the best value; none where all are equal. A run that did
- * not finish has no best time or price of a whole run.
+ * Of the rows that are shown, those with the best value; none where all are equal. Of a whole run
+ * only times and prices of such as finished are compared, with figures of one kind: a program that
+ * trained nothing is no faster.
  */
 export function bestRows(
   { key, better, values }: ComparedColumn,
   rows: readonly number[],
   runs: ComparisonUpdate['runs'],
 ): Set<number> {
-  const counts = (at: number): boolean => !ofWholeRun.has(key) || runs[at]?.status === 'finished';
-  const counted = rows.filter(counts);
+  const isOfWhole = ofWholeRun.has(key);
+  const kind = (at: number): ReturnType<typeof kindOf> => runs[at] && kindOf(runs[at]);
+  const counted = rows.filter(
+    (at) => !isOfWhole || (runs[at]?.status === 'finished' && kind(at) !== undefined),
+  );
+  if (isOfWhole && new Set(counted.map(kind)).size > 1) return new Set();
   const known = counted.flatMap((at) => values[at] ?? []);
   if (better === null || known.length < 2 || new Set(known).size < 2) return new Set();
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
