@@ -50,7 +50,10 @@ describe('the page state', () => {
 
   it('says why there are no charts, and nothing where there are', () => {
     expect(instead(modelOf(run('local', 5)))).toBeUndefined();
-    expect(instead(modelOf(run('command', 90)))).toMatch(/reported no figures yet/);
+    const command = run('command', 90);
+    expect(instead(modelOf(command))).toMatch(/reported no figures yet\. .*own-metrics\.md/);
+    command.end('finished', null);
+    expect(instead(modelOf(command))).toMatch(/reported no figures\. /);
     const starting = run('local', 0);
     starting.status = 'starting';
     expect(instead(modelOf(starting))).toMatch(/^Starting resnet20/);

@@ -43,7 +43,7 @@ class Devices extends Section {
     const range = this.timeRange();
     if (hosts.length === 0 && ranks.length === 0) {
       return html`<h2>Devices</h2>
-        <p class="quiet">No figures from the hosts yet.</p>`;
+        <p class="quiet">No figures from the hosts${model.head?.over === true ? '' : ' yet'}.</p>`;
     }
     const many = deviceCount(model) >= heatFrom;
     return html`
@@ -104,15 +104,7 @@ class Devices extends Section {
         </button>
         ${age === undefined ? nothing : html`<span class="age">${duration(age)} old</span>`}
       </h3>
-      <dl class=${age === undefined ? 'sums' : 'sums faded'}>
-        ${hostSums(host).map(
-          ({ label, text }) =>
-            html`<div>
-              <dt>${label}</dt>
-              <dd>${text}</dd>
-            </div>`,
-        )}
-      </dl>
+      ${open && host.gpus.length === 0 ? nothing : sumsLine(host, age !== undefined)}
       ${
         trouble === ''
           ? nothing
@@ -208,5 +200,17 @@ class Devices extends Section {
     </div>`;
   }
 }
+
+/** What the host's devices come to; an open host without GPUs has a tile that says the same. */
+const sumsLine = (host: HostColumns, faded: boolean): TemplateResult =>
+  html`<dl class=${faded ? 'sums faded' : 'sums'}>
+    ${hostSums(host).map(
+      ({ label, text }) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${text}</dd>
+        </div>`,
+    )}
+  </dl>`;
 
 define('trainyard-devices', Devices);

@@ -95,7 +95,9 @@ class Log extends Section {
         >
           ${
             shown.length === 0
-              ? html`<p class="quiet">${lines.length === 0 ? 'No lines yet.' : 'No line matches.'}</p>`
+              ? html`<p class="quiet">
+                  ${lines.length > 0 ? 'No line matches.' : this.model.head?.over === true ? 'No lines.' : 'No lines yet.'}
+                </p>`
               : repeat(shown, ({ serial }) => serial, logLine)
           }
         </div>

@@ -89,7 +89,7 @@ class Timeline extends Section {
     );
     if (model.marks.length === 0) {
       return html`<h2>Timeline</h2>
-        <p class="quiet">Nothing to tell yet.</p>`;
+        <p class="quiet">${model.head?.over === true ? 'Nothing to tell.' : 'Nothing to tell yet.'}</p>`;
     }
     const at = Math.min(this.stop, clusters.length - 1);
     return html`
@@ -154,9 +154,8 @@ class Timeline extends Section {
     for (const { kind } of this.model.marks) numbers.set(kind, (numbers.get(kind) ?? 0) + 1);
     const told = [...numbers].map(([kind, number]) => nouns[kind](number)).filter((text) => text !== '');
     const ended = this.model.marks.find(({ kind }) => kind === 'end');
-    return [...(told.length > 0 ? told : ['started, nothing else yet']), ...(ended ? [ended.text] : [])].join(
-      ', ',
-    );
+    const nothingElse = ended ? 'started' : 'started, nothing else yet';
+    return [...(told.length > 0 ? told : [nothingElse]), ...(ended ? [ended.text] : [])].join(', ');
   }
 
   private readonly onKey = (event: KeyboardEvent): void => {

@@ -31,7 +31,8 @@ export function instead(model: PageModel): string | undefined {
   const { head } = model;
   if (!head || model.steps.step.length > 0) return undefined;
   if (isCommand(model)) {
-    return 'This command reported no figures yet. Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts.';
+    const none = head.over ? 'This command reported no figures.' : 'This command reported no figures yet.';
+    return `${none} Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts (docs/own-metrics.md).`;
   }
   if (head.over) {
     const ended = `The run ${head.status === 'interrupted' ? 'was interrupted' : head.status}`;

@@ -124,8 +124,8 @@ class Header extends Section {
   }
 
   /** How the run is. */
-  private health({ health }: RunHead): TemplateResult | typeof nothing {
-    if (health.text === '') return nothing;
+  private health({ health, status }: RunHead): TemplateResult | typeof nothing {
+    if (health.text === '' || health.text === status) return nothing;
     return html`<p class="health health-${health.level}" role="status">
       <span class="codicon codicon-${healthIcons[health.level]}" aria-hidden="true"></span>
       <span>${health.text}</span>
