@@ -4,6 +4,7 @@ import { DisposableStore } from '../core/base/lifecycle.js';
 import { Figures } from '../core/model/series/figures.js';
 import { figureFile, figuresFile } from '../core/follow/figureLines.js';
 import { evaluationData } from '../core/plan/evaluated.js';
+import { RunJournal } from '../core/model/runJournal.js';
 import { RunMetrics } from '../core/model/runMetrics.js';
 import { StepTable } from '../core/model/series/stepTable.js';
 import type { RunDetails } from '../core/contracts/agentApi.js';
@@ -111,7 +112,9 @@ export async function followRun(
     const old = !context.json && line.offset < (options.stepsFrom ?? 0) && line.value?.kind === 'step';
     if (!old) printer.metric(line);
   });
+  const journal = new RunJournal();
   follower.onEvent((line) => {
+    if (line.value) journal.add(line.value);
     if (line.offset < from.events) return;
     printer.event(line);
     if (options.tensorboard && line.value?.kind === 'tensorboard_started') {
@@ -147,7 +150,8 @@ export async function followRun(
   try {
     const end = await Promise.race([follower.follow(), left]);
     if (typeof end === 'string') return 128 + signalNumbers[end];
-    printer.summary(summarize(end, metrics, await countCheckpoints(context, options.dir), figures));
+    const checkpoints = await countCheckpoints(context, options.dir);
+    printer.summary(summarize(end, metrics, checkpoints, figures, journal));
     if (end.interrupted) noteResume(context, end);
     return exitCodeOf(end);
   } catch (error) {

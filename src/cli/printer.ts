@@ -112,6 +112,9 @@ function serversText(servers: readonly ServerFigures[]): string {
 const deviceText = ({ asked, used, why }: DeviceChoice): string =>
   `${used} (${asked === 'auto' ? 'auto: ' : ''}${why})`;
 
+/** Where it says why it ended. */
+const seeEvaluator = (id: string): string => `see: trainyard logs ${id} --source eval`;
+
 /** Compute threads of each rank: those that the trainer was given, else those that it finds. */
 function threadsOf({ program, argv, threadsPerRank }: RunFile): number {
   const given = program === 'trainer' ? Number(flagValue(argv, '--threads')) : NaN;
@@ -120,6 +123,7 @@ function threadsOf({ program, argv, threadsPerRank }: RunFile): number {
 
 export class TablePrinter implements RunPrinter {
   private headed = false;
+  private id = 'last';
   private readonly returned = new ReturnedNodes();
   private readonly reports = new FigureReports((text) => {
     this.note(text);
@@ -129,6 +133,7 @@ export class TablePrinter implements RunPrinter {
 
   run(id: string, dir: NodePath, run: RunFile | null): void {
     const { output } = this;
+    this.id = id;
     if (run?.device) output.line(`device  ${deviceText(run.device)}`);
     output.line(`run     ${id}`);
     output.line(`folder  ${dir}`);
@@ -188,7 +193,7 @@ export class TablePrinter implements RunPrinter {
         this.note(`stop (${value.mode}) requested by ${value.by}`);
         break;
       case 'evaluator_exited':
-        if (value.exit_code !== 0) this.note(eventText(value));
+        if (value.exit_code !== 0) this.note(`${eventText(value)}; ${seeEvaluator(this.id)}`);
         break;
       case 'disk_low':
         this.note(`the disk is nearly full: ${bytesText(value.free_bytes)} free`);
@@ -271,6 +276,7 @@ export class TablePrinter implements RunPrinter {
         `${percentText(summary.best_top1 ?? 0)} best, ${percentText(summary.top1 ?? 0)} last (evaluation)`,
       );
     } else if (summary.train_top1 !== null) row('top-1', `${percentText(summary.train_top1)} (training)`);
+    if (summary.evaluator !== null) row('evaluator', `${summary.evaluator}; ${seeEvaluator(summary.id)}`);
     if (summary.servers !== null) row('servers', serversText(summary.servers));
     row('checkpoints', String(summary.checkpoints));
     row('folder', summary.dir);

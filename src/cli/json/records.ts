@@ -83,6 +83,7 @@ const summary = record('summary', {
   servers: nullable(z.array(serverSchema)),
   checkpoints: count,
   reason: nullable(text),
+  evaluator: nullable(text),
 });
 
 const compared = record('compared', {

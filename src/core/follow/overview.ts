@@ -253,8 +253,8 @@ export class OverviewReader {
     const wholeReports = await reports.readOn(client, join(entry.dir, figuresFile), reported);
     const journal = this.journals.get(entry.dir) ?? new JournalReading();
     this.journals.set(entry.dir, journal);
-    // How a run ended its state says.
-    if (!isOver(status)) {
+    // How a run ended its state says, and not what became of its evaluator.
+    if (!isOver(status) || (entry.run?.evaluator ?? null) !== null) {
       await journal.readOn(client, join(entry.dir, 'events.jsonl'), files['events.jsonl'] ?? 0);
     }
     const overview = reading.overview(entry, status, reports.figures, journal.journal);

@@ -2,6 +2,7 @@
 // show.
 import { plural } from '../base/plural.js';
 import type { QueueStand } from '../contracts/agentApi.js';
+import { evaluatorEndText } from './evaluatorEnd.js';
 import { eventText } from './marks.js';
 import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
@@ -28,6 +29,7 @@ export type HealthKind =
   | 'disk-low'
   | 'budget'
   | 'bad-images'
+  | 'evaluator'
   | 'slow-rank'
   | 'input-bound'
   | 'communication-bound'
@@ -88,6 +90,7 @@ export function healthOf(facts: HealthFacts): Health {
     diskHealth(facts) ??
     budgetHealth(facts) ??
     badImages(facts) ??
+    evaluatorHealth(facts) ??
     slowRank(facts) ??
     recovery(facts) ??
     slowRankOver(facts) ??
@@ -121,7 +124,8 @@ function overHealth(facts: HealthFacts): Health {
   const text = `${status}${restartsText(facts)}${why}`;
   if (facts.queue?.kind === 'ended') return line('warning', 'over', text); // Slurm ended it
   if (metrics.badImages > 0) return line('warning', 'bad-images', `${text}, ${badImagesText(facts)}`);
-  return line('good', 'over', text);
+  const lacks = evaluatorText(facts);
+  return lacks === undefined ? line('good', 'over', text) : line('warning', 'evaluator', `${text}, ${lacks}`);
 }
 
 /** Between the end of one generation and the first step of the next. */
@@ -184,6 +188,17 @@ function budgetHealth({ journal: { budget } }: HealthFacts): Health | undefined 
 
 function badImages(facts: HealthFacts): Health | undefined {
   return facts.metrics.badImages > 0 ? line('warning', 'bad-images', badImagesText(facts)) : undefined;
+}
+
+/** Where to look for the reason is its log. */
+function evaluatorText({ status, journal, metrics }: HealthFacts): string | undefined {
+  const text = evaluatorEndText(status, journal.evaluator, metrics);
+  return text && `${text}; see the log of eval`;
+}
+
+function evaluatorHealth(facts: HealthFacts): Health | undefined {
+  const text = evaluatorText(facts);
+  return text === undefined ? undefined : line('warning', 'evaluator', text);
 }
 
 /** All ranks wait for it. */

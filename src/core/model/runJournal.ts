@@ -29,6 +29,8 @@ export class RunJournal {
   /** These two stand until a later checkpoint. */
   diskLow: EventOf<'disk_low'> | undefined;
   checkpointFailed: EventOf<'checkpoint_failed'> | undefined;
+  /** The evaluator failed; stands until it is started again. */
+  evaluator: EventOf<'evaluator_exited'> | undefined;
   /** Stands until the end. */
   budget: EventOf<'budget_low' | 'budget_spent'> | undefined;
 
@@ -72,6 +74,12 @@ export class RunJournal {
       case 'checkpoint':
         this.diskLow = this.checkpointFailed = undefined;
         break;
+      case 'evaluator_exited':
+        this.evaluator = failed(event) ? event : undefined;
+        break;
+      case 'evaluator_started':
+        this.evaluator = undefined;
+        break;
       case 'budget_low':
       case 'budget_spent':
         this.budget = event;
@@ -85,8 +93,6 @@ export class RunJournal {
       case 'head_changed':
       case 'stop_requested':
       case 'checkpoint_passed_over': // no trouble, or one that the log shows
-      case 'evaluator_started':
-      case 'evaluator_exited':
       case 'tensorboard_started':
       case 'tensorboard_exited':
       case 'gap':
@@ -106,7 +112,7 @@ export class RunJournal {
     this.generation = generation;
     this.began = time;
     this.isOver = false;
-    this.cause = this.waiting = this.stalled = undefined;
+    this.cause = this.waiting = this.stalled = this.evaluator = undefined;
     this.restarting = false;
   }
 

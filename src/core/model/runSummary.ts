@@ -3,7 +3,9 @@ import { gpuHoursOf } from '../cost/gpuHours.js';
 import { heldSeconds } from '../cost/heldTime.js';
 import { costOf } from '../cost/runCost.js';
 import { earlyStopText } from './earlyStop.js';
+import { evaluatorEndText } from './evaluatorEnd.js';
 import type { Figures } from './series/figures.js';
+import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
 import type { ServerFigures } from '../contracts/metricsSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';
@@ -38,17 +40,21 @@ export interface RunSummary {
   /** Valid checkpoints on disk. */
   checkpoints: number;
   reason: string | null;
+  /** Why evaluations are missing; null where none is known to be. */
+  evaluator: string | null;
 }
 
 /**
  * `metrics` with a table of steps; `checkpoints` are the valid ones on disk. `figures` are those of
- * an own program, of which images/s, loss and step are known by their names.
+ * an own program, of which images/s, loss and step are known by their names. `journal` tells of
+ * the evaluator.
  */
 export function summarize(
   details: RunDetails,
   metrics: RunMetrics,
   checkpoints: number,
   figures?: Figures,
+  journal?: Pick<RunJournal, 'evaluator'>,
 ): RunSummary {
   const { state } = details;
   const rates = figures?.rates();
@@ -81,5 +87,6 @@ export function summarize(
       reasonOf(details) ??
       earlyStopText(details.run, metrics) ??
       (details.interrupted ? 'its supervisor ended without saying how' : null),
+    evaluator: evaluatorEndText(statusOf(details), journal?.evaluator, metrics) ?? null,
   };
 }

@@ -51,6 +51,7 @@ const summary: RunSummary = {
   servers: null,
   checkpoints: 3,
   reason: null,
+  evaluator: null,
 };
 
 describe('for a program', () => {

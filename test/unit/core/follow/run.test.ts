@@ -258,7 +258,19 @@ it('summarize gives the figures of the contract', async () => {
     best_top1: 0.9,
     checkpoints: 3,
     reason: null,
+    evaluator: null,
   });
+  const failed = {
+    time: 1,
+    generation: 1,
+    kind: 'evaluator_exited',
+    pid: 7,
+    exit_code: 3,
+    signal: null,
+  } as const;
+  expect(summarize(details, metrics, 3, undefined, { evaluator: failed }).evaluator).toBe(
+    'no evaluations since step 20: the evaluator ended with exit code 3',
+  );
   const end = { kind: 'end', time: 60, generation: 1, step: 20, seconds: 9, images_per_sec: 9 } as const;
   metrics.add({ ...end, reason: 'finished', early_stop: true });
   const stopped = {

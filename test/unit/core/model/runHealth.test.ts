@@ -6,7 +6,7 @@ import { RunJournal } from '../../../../src/core/model/runJournal.js';
 import { RunMetrics } from '../../../../src/core/model/runMetrics.js';
 import { lostToLast } from '../../../../src/core/model/spending.js';
 import { startsBy } from '../../../../src/core/model/starts.js';
-import { hostLine, startLine, stepLine } from '../../support/lines.js';
+import { evalLine, hostLine, startLine, stepLine } from '../../support/lines.js';
 
 const begun = 1_795_258_500;
 const at = (time: number, generation = 1): { time: number; generation: number } => ({
@@ -233,6 +233,24 @@ describe('the health of a run', () => {
     });
     const saved: RunEvent = { ...at(60), kind: 'checkpoint', step: 60, path: 'p', bytes: 1 };
     expect(health(running, [low, saved]).kind).toBe('healthy');
+  });
+
+  it('says that evaluations are missing where the evaluator failed, until it is started again', () => {
+    const ended: RunEvent = { ...at(60), kind: 'evaluator_exited', pid: 7, exit_code: 3, signal: null };
+    const text = 'no evaluations since step 40: the evaluator ended with exit code 3; see the log of eval';
+    const evaluated = [...running, evalLine(40, 0.5)];
+    expect(health(evaluated, [ended])).toEqual({ level: 'warning', kind: 'evaluator', text });
+    expect(health(running, [ended]).text).toMatch(/^no evaluations: the evaluator ended/);
+    const over = health(evaluated, [ended], { status: 'finished' });
+    expect(over).toEqual({ level: 'warning', kind: 'evaluator', text: `finished, ${text}` });
+    const again: RunEvent = { ...at(62), kind: 'evaluator_started', pid: 8 };
+    expect(health(evaluated, [ended, again]).kind).toBe('healthy');
+    const well: RunEvent = { ...ended, exit_code: 0 };
+    expect(health(evaluated, [well], { status: 'finished' }).level).toBe('good');
+    // A stop now kills it; that is no trouble.
+    const killedToo: RunEvent = { ...ended, exit_code: null, signal: 9 };
+    expect(health(evaluated, [killedToo], { status: 'stopped' }).level).toBe('good');
+    expect(health(evaluated, [killedToo], { status: 'finished' }).text).toContain('was killed by signal 9');
   });
 
   it('of a run that is over is how it ended', () => {
