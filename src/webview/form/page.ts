@@ -261,7 +261,8 @@ export class FormPage extends LitElement {
     const { flag, label, range, initial, choices } = option;
     const problem = view.problems[flag];
     // What is wrong says the range itself.
-    const help = [option.help, problem === undefined ? range : ''].filter((part) => part !== '').join('. ');
+    const parts = [option.help, problem === undefined ? range : ''].filter((part) => part !== '');
+    const help = parts.map((part) => part.replace(/\.?$/, '.')).join(' ');
     const common = {
       id: flag.replace(/^-+/, ''),
       label,
