@@ -3,7 +3,7 @@
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/request/budget.js';
 import type { RunWishes } from '../core/plan/request/keptWishes.js';
-import { silenceTimeoutOf, timeLimitOf } from '../core/plan/timeLimit.js';
+import { silenceTimeoutOf, timeLimitOf } from '../core/plan/request/timeLimit.js';
 import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
 import type { Args, Flag } from './args.js';
 

@@ -20,6 +20,7 @@ export interface RecentRun extends Pick<
   | 'evaluator'
   | 'budget'
   | 'budgetStop'
+  | 'timeLimit'
   | 'slurm'
 > {
   profile: string;

@@ -291,6 +291,9 @@ test('what a run asks of Slurm and may cost, in place of its profile', async () 
   await page.getByText('"soon" is no time limit of Slurm').waitFor();
   expect(await page.getByLabel('Time limit').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Time limit').fill('2-0');
+  await page.getByLabel('Stops after').fill('2 days');
+  await page.getByText('the time limit must be from 1s to 365d, not "2 days"').waitFor();
+  await page.getByLabel('Stops after').fill('36h');
   await page.getByLabel('Goes on later').selectOption('no');
   await page.getByLabel('Budget in EUR').fill('40');
   await page.getByLabel('Once it is spent').selectOption('say so, and go on');
@@ -298,7 +301,7 @@ test('what a run asks of Slurm and may cost, in place of its profile', async () 
   await expect
     .poll(() => command(page))
     .toContain(
-      'trainyard run hpc --nodes 2 --budget 40 --no-budget-stop --slurm partition=long --slurm time=2-0 --slurm requeue=false --',
+      'trainyard run hpc --nodes 2 --budget 40 --no-budget-stop --time-limit 36h --slurm partition=long --slurm time=2-0 --slurm requeue=false --',
     );
   await page.getByLabel('Partition').selectOption({ index: 0 });
   await expect.poll(() => command(page)).not.toContain('partition');

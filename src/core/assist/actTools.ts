@@ -6,6 +6,7 @@ import { moneyText, priceOf } from '../cost/runCost.js';
 import { slurmWishSchema } from '../contracts/slurmSchema.js';
 import { requestOf, type TypedRun } from '../plan/request/request.js';
 import { withTrainDefaults } from '../plan/request/trainDefaults.js';
+import { timeLimitOf, timeLimitText } from '../plan/request/timeLimit.js';
 import { resumedRun } from '../plan/resume.js';
 import { joinWords } from '../plan/request/argv.js';
 import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
@@ -41,6 +42,10 @@ const startInput = z.strictObject({
     z.optional(z.boolean()),
     'Whether it stops after a checkpoint once the budget is spent. By default what the profile says.',
   ),
+  time_limit: described(
+    z.optional(z.string()),
+    'How long it may take, for example 90s, 30m, 2h or 1d. It then stops after a checkpoint. By default without end.',
+  ),
   slurm: described(
     z.optional(slurmWishSchema),
     "On a profile of kind slurm: what is asked of Slurm in place of the profile's.",
@@ -63,6 +68,7 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
     ...(notes === undefined ? {} : { notes }),
     ...(budget === undefined ? {} : { budget }),
     ...(input.budget_stop === undefined ? {} : { budgetStop: input.budget_stop }),
+    ...(input.time_limit === undefined ? {} : { timeLimit: timeLimitOf(input.time_limit, 'time_limit') }),
     ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
   };
   return withTrainDefaults(typed, found);
@@ -70,7 +76,7 @@ async function typedStart(host: ToolHost, input: z.output<typeof startInput>): P
 
 /** Everything that decides what is run, and nothing that is not seen. */
 function startQuestion({ profile, words, ranks, nodes, hosts, gpus, ...more }: TypedRun): string {
-  const { budget, budgetStop, slurm = {} } = more;
+  const { budget, budgetStop, timeLimit, slurm = {} } = more;
   const money = budget === undefined ? '' : moneyText(budget, priceOf(profile)?.currency ?? '');
   const where = [
     `profile ${profile.name}`,
@@ -80,6 +86,7 @@ function startQuestion({ profile, words, ranks, nodes, hosts, gpus, ...more }: T
     ...(gpus === undefined ? [] : [`GPUs ${gpus}`]),
     ...(money === '' ? [] : [`budget ${money}`]),
     ...(budgetStop === undefined ? [] : [budgetStop ? 'a stop at the budget' : 'no stop at the budget']),
+    ...(timeLimit === undefined ? [] : [`a stop after ${timeLimitText(timeLimit)}`]),
     ...slurmTexts(slurm).map((text) => `Slurm ${text}`),
   ];
   return seen(`Start on ${where.join(', ')}: ${joinWords(words)}`);

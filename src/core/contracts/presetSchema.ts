@@ -56,6 +56,11 @@ export const presetSchema = z
     budgetStop: optional(
       z.boolean().check(about('Whether the run stops after a checkpoint once its budget is spent.')),
     ),
+    timeLimit: optional(
+      word.check(
+        about('How long a start may take, for example 90s, 30m, 2h or 1d. It then stops after a checkpoint.'),
+      ),
+    ),
     slurm: optional(
       slurmWishSchema.check(about('What is asked of Slurm, in place of what the profile says.')),
     ),

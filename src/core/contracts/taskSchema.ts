@@ -30,6 +30,8 @@ export const taskSchema = z
     /** In the profile's currency. */
     budget: z.optional(z.number().check(z.gt(0))),
     budgetStop: z.optional(z.boolean()),
+    /** Say `2h`; the run then stops after a checkpoint. */
+    timeLimit: z.optional(word),
     slurm: z.optional(slurmWishSchema),
     tensorboard: z.optional(z.boolean()),
     dashboard: z.optional(z.boolean()),

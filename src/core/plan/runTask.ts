@@ -4,6 +4,7 @@ import { check, problemsText } from '../base/validation.js';
 import { localProfile } from '../contracts/profileSchema.js';
 import { taskSchema } from '../contracts/taskSchema.js';
 import { gpuWishOf } from './request/gpuWish.js';
+import { timeLimitOf } from './request/timeLimit.js';
 import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
 import type { TypedRun } from './request/request.js';
 import { fileOf } from './runFile.js';
@@ -43,6 +44,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     code,
     budget,
     budgetStop,
+    timeLimit,
     slurm,
     ...rest
   } = result.data;
@@ -61,6 +63,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(perNode === true ? { per: 'node' as const } : {}),
     ...(budget === undefined ? {} : { budget }),
     ...(budgetStop === undefined ? {} : { budgetStop }),
+    ...(timeLimit === undefined ? {} : { timeLimit: timeLimitOf(timeLimit, '"timeLimit" of the task') }),
     ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
     tensorboard: rest.tensorboard ?? false,
     ...(rest.wait === undefined ? {} : { wait: rest.wait }),

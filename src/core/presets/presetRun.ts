@@ -3,14 +3,15 @@ import type { Preset } from '../contracts/presetSchema.js';
 import type { AskedRun } from '../plan/request/commandLine.js';
 import { gpuWishOf } from '../plan/request/gpuWish.js';
 import { joinWords, splitWords } from '../plan/request/argv.js';
+import { timeLimitOf, timeLimitText } from '../plan/request/timeLimit.js';
 import { parseStage, stageText } from '../stage/spec.js';
 
 /**
  * The run of a preset. `profile` is where it goes when the preset does not say. UserError (usage)
- * for a quote that does not end, GPUs or a stage that are none.
+ * for a quote that does not end, and for GPUs, a time limit or a stage that are none.
  */
 export function presetRun(preset: Preset, profile: string): AskedRun {
-  const { name, command, runName, gpus, code, stage, ...rest } = preset;
+  const { name, command, runName, gpus, code, stage, timeLimit, ...rest } = preset;
   return {
     ...(Object.fromEntries(
       Object.entries(rest).filter(([, value]) => value !== undefined),
@@ -19,6 +20,9 @@ export function presetRun(preset: Preset, profile: string): AskedRun {
     words: splitWords(command),
     ...(runName === undefined ? {} : { name: runName }),
     ...(gpus === undefined ? {} : { gpus: gpuWishOf(String(gpus), `"gpus" of the preset ${name}`).text }),
+    ...(timeLimit === undefined
+      ? {}
+      : { timeLimit: timeLimitOf(timeLimit, `"timeLimit" of the preset ${name}`) }),
     ...(code === undefined ? {} : { codeFolder: code }),
     ...(stage === undefined ? {} : { stage: parseStage(stage) }),
   };
@@ -28,9 +32,10 @@ export function presetRun(preset: Preset, profile: string): AskedRun {
 export function presetOf(name: string, run: AskedRun): Preset {
   const { profile, words, ranks, nodes, hosts, per, gpus, wait, tensorboard, evaluator } = run;
   const { name: runName, tags, notes, codeFolder: code, cwd, logdir, stage, budget, budgetStop, slurm } = run;
+  const timeLimit = run.timeLimit === undefined ? undefined : timeLimitText(run.timeLimit);
   const preset = {
     ...{ name, profile, command: joinWords(words), ranks, nodes, per, gpus, wait, tensorboard, evaluator },
-    ...{ hosts: hosts && [...hosts], budget, budgetStop, slurm },
+    ...{ hosts: hosts && [...hosts], budget, budgetStop, timeLimit, slurm },
     ...{ runName, tags: tags && [...tags], notes, code, cwd, logdir, stage: stage && stageText(stage) },
   };
   return Object.fromEntries(Object.entries(preset).filter(([, value]) => value !== undefined)) as Preset;

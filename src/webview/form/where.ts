@@ -98,6 +98,15 @@ export function where(
             })
           : nothing
       }
+      ${textField({
+        id: 'timeLimit',
+        label: 'Stops after',
+        placeholder: 'no limit',
+        help: 'With a checkpoint: 90s, 30m, 2h or 1d.',
+        value: values.timeLimit,
+        problem: problems['timeLimit'],
+        change: set('timeLimit'),
+      })}
       ${
         isHere
           ? nothing

@@ -4,6 +4,7 @@ import { priceOf } from '../../cost/runCost.js';
 import { slurmTexts, slurmWishOf } from '../../slurm/wish.js';
 import { parseStage, stageText } from '../../stage/spec.js';
 import { aboutOf, tagsOf } from '../request/about.js';
+import { timeLimitOf, timeLimitText } from '../request/timeLimit.js';
 import { amountOf } from '../request/budget.js';
 import type { AskedRun } from '../request/commandLine.js';
 import { flagValue } from '../request/flagValue.js';
@@ -62,6 +63,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
   wait: false,
   budget: '',
   budgetStop: '',
+  timeLimit: '',
   slurm: {},
   tensorboard: false,
   name: '',
@@ -97,6 +99,10 @@ export function askedBudget({ budget, budgetStop }: RunFormValues): Pick<AskedRu
     ...(budgetStop === '' ? {} : { budgetStop: budgetStop === 'stop' }),
   };
 }
+
+/** The time limit in seconds. UserError (usage) for a text that is none. */
+export const askedTimeLimit = ({ timeLimit }: RunFormValues): Pick<AskedRun, 'timeLimit'> =>
+  timeLimit.trim() === '' ? {} : { timeLimit: timeLimitOf(timeLimit, 'the time limit') };
 
 /** What the form asks of Slurm. UserError (usage) for a value that cannot stand there. */
 export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
@@ -134,6 +140,7 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
     ...(gpus.trim() === '' ? {} : { gpus: gpus.trim() }),
     ...(wait && on.kind !== 'slurm' ? { wait } : {}),
     ...(priceOf(on) === undefined ? {} : askedBudget(values)),
+    ...askedTimeLimit(values),
     ...(on.kind === 'slurm' ? askedSlurm(values) : {}),
     ...(tensorboard ? { tensorboard } : {}),
     ...(name === '' ? {} : { name }),
@@ -165,6 +172,7 @@ export function formOf(run: AskedRun): RunFormValues {
     wait: run.wait ?? false,
     budget: numberText(run.budget),
     budgetStop: run.budgetStop === undefined ? '' : run.budgetStop ? 'stop' : 'goOn',
+    timeLimit: run.timeLimit === undefined ? '' : timeLimitText(run.timeLimit),
     slurm: Object.fromEntries(slurmTexts(run.slurm ?? {}).map((text) => splitOnce(text))),
     tensorboard: run.tensorboard ?? false,
     name: run.name ?? '',

@@ -15,6 +15,7 @@ import {
   askedHosts,
   askedRun,
   askedSlurm,
+  askedTimeLimit,
   fieldFlags,
   formWords,
   optionFlags,
@@ -86,6 +87,7 @@ export function checkForm(
   if (priceOf(profile) !== undefined) {
     attempt('budget', () => budgetOf({ profile, ...askedBudget(values) }));
   }
+  attempt('timeLimit', () => askedTimeLimit(values));
   if (profile.kind === 'slurm') {
     for (const [key, value] of Object.entries(values.slurm)) {
       attempt(`slurm.${key}`, () => askedSlurm({ ...values, slurm: { [key]: value } }));

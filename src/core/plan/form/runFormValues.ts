@@ -35,6 +35,8 @@ export interface RunFormValues {
   budget: string;
   /** What happens once it is spent; empty for what the profile says. */
   budgetStop: '' | 'stop' | 'goOn';
+  /** How long the run may take, say 2h; empty for as long as it wants. */
+  timeLimit: string;
   /** What is asked of Slurm, by the names of its fields; empty for what the profile says. */
   slurm: Record<string, string>;
   tensorboard: boolean;

@@ -1,6 +1,7 @@
 // The command line that starts a run, for people to copy.
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageText } from '../../stage/spec.js';
+import { timeLimitText } from './timeLimit.js';
 import type { TypedRun } from './request.js';
 
 /** A run as it is asked for, before its profile and its code are looked up. */
@@ -40,7 +41,7 @@ export function commandLineOf(run: AskedRun): string {
     ...(wait === true ? ['--wait'] : []),
     ...(budget === undefined ? [] : ['--budget', String(budget)]),
     ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
-    ...(timeLimit === undefined ? [] : ['--time-limit', `${timeLimit}s`]),
+    ...(timeLimit === undefined ? [] : ['--time-limit', timeLimitText(timeLimit)]),
     ...(silenceTimeout === undefined ? [] : ['--silence-timeout', silenceText(silenceTimeout)]),
     ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
     ...(name === undefined ? [] : valued('--name', name)),

@@ -304,6 +304,14 @@ export function typedOf(
   };
 }
 
+/**
+ * The time limit of a run, for another run like it: a resume has none but its own. That of a short
+ * run belongs to its report.
+ */
+export function timeLimitAgain({ limits, report }: RunFile): Pick<TypedRun, 'timeLimit'> {
+  return limits.timeLimit === undefined || report ? {} : { timeLimit: limits.timeLimit };
+}
+
 /** The slots of a run that has one process on each node. */
 const slotsOf = ({ nodes, workers }: RunFile): number =>
   nodes?.filter(startsRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;

@@ -105,12 +105,15 @@ describe('a call', () => {
       currency: 'EUR',
     };
     const profiles = { ...host.profiles, get: () => Promise.resolve(hpc) };
-    const given = { profile: 'hpc', command: ['true'], budget: 12.5, budget_stop: true };
+    const given = { profile: 'hpc', command: ['true'], budget: 12.5, budget_stop: true, time_limit: '2h' };
     const slurm = { partition: 'long', time: '8:00:00', exclusive: true };
     const options = { host: { ...host, profiles }, ask: tell, allowStart: false };
     await callTool('start_run', { ...given, slurm }, options, {});
     const wishes = 'Slurm partition=long, Slurm time=8:00:00, Slurm exclusive=true';
-    expect(asked).toEqual([`Start on profile hpc, budget 12.50 EUR, a stop at the budget, ${wishes}: true`]);
+    const limits = 'budget 12.50 EUR, a stop at the budget, a stop after 2h';
+    expect(asked).toEqual([`Start on profile hpc, ${limits}, ${wishes}: true`]);
+    const endless = await callTool('start_run', { ...given, time_limit: '2' }, options, {});
+    expect(endless.content[0]?.text).toMatch(/time_limit must be from 1s to 365d, not "2"\. Write, say, 90s/);
     const wrong = await callTool('start_run', { ...given, slurm: { time: 'long' } }, options, {});
     expect(wrong).toMatchObject({ isError: true });
     expect(wrong.content[0]?.text).toMatch(/no time limit of Slurm/);

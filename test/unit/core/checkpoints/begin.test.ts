@@ -12,7 +12,7 @@ const words = ['train', '--model', 'mlp', '--decay-norm-and-bias', '--epochs=3',
 const recorded = (more: object = {}): RunFile =>
   ({
     ...{ program: 'trainer', argv: [...words, '--device', 'cpu'], ranks: 2, tensorboard: false },
-    ...{ paths: { trainer: '/n/trainer' }, evaluator: null, ...more },
+    ...{ paths: { trainer: '/n/trainer' }, evaluator: null, limits: {}, ...more },
   }) as RunFile;
 const from = (changes: string[], more: object = {}): readonly string[] =>
   runFromCheckpoint(
@@ -42,16 +42,18 @@ describe('a run from a checkpoint', () => {
     expect(from([], { argv })).toEqual(['train', '--seed', '3', '--device', 'cpu', ...weights]);
   });
 
-  it('has the budget of the earlier run, and what it asked of Slurm, where the profile still counts', () => {
+  it('has budget and time limit of the earlier run, and what it asked of Slurm, where they still count', () => {
     const budget = { amount: 5, warnAt: 0.8, stop: true };
     const run = recorded({
       budget,
+      limits: { timeLimit: 90 },
       slurm: { asked: { qos: 'high' }, requeue: false, layout: [{ slots: 1, gpus: 0 }] },
     });
     const on = (profile: Profile): object =>
       runFromCheckpoint({ id: 'r', dir, run }, { path: 'checkpoints/step-00000060' }, profile);
     const hpc: Profile = { name: 'hpc', kind: 'slurm', hosts: [{ host: 'a' }], pricePerNodeHour: 2 };
-    expect(on(hpc)).toMatchObject({ budget: 5, budgetStop: true, slurm: { qos: 'high' } });
+    expect(on(localProfile)).toMatchObject({ timeLimit: 90 });
+    expect(on(hpc)).toMatchObject({ timeLimit: 90, budget: 5, budgetStop: true, slurm: { qos: 'high' } });
     for (const wish of ['slurm', 'budget', 'budgetStop']) expect(on(localProfile)).not.toHaveProperty(wish);
   });
 

@@ -155,7 +155,7 @@ describe('the hosts of an earlier run', () => {
 describe('a new run like one whose hosts the profile has lost', () => {
   const path = 'checkpoints/step-00000060';
   const record = {
-    ...{ program: 'trainer', argv: train, ranks: 4, tensorboard: false, evaluator: null },
+    ...{ program: 'trainer', limits: {}, argv: train, ranks: 4, tensorboard: false, evaluator: null },
     ...{ paths: { trainer: '/n/trainer' }, hostsAsked: ['gpu1', 'gpu9'] },
   };
   const entry = { id: 'x', dir: nodePath('/runs/x'), run: record as unknown as RunFile };

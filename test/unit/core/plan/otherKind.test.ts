@@ -42,7 +42,7 @@ describe('what a profile of another kind cannot give', () => {
 
 const argv = ['train', '--data', 'synthetic'];
 const record = {
-  ...{ program: 'trainer', argv, ranks: 64, tensorboard: false, evaluator: null },
+  ...{ program: 'trainer', limits: {}, argv, ranks: 64, tensorboard: false, evaluator: null },
   paths: { trainer: '/n/trainer' },
 };
 const entryOf = (more: object) => ({

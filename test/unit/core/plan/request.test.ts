@@ -12,6 +12,7 @@ import type { NodeOffer } from '../../../../src/core/plan/placement.js';
 import {
   ofOurTrainer,
   requestOf,
+  timeLimitAgain,
   typedOf,
   type RunRequest,
   type TypedRun,
@@ -196,7 +197,7 @@ it('is for auto where a training does not say, and leaves other verbs to themsel
   expect(of('python', 'train.py').device).toBeUndefined();
 });
 
-describe('typedOf', () => {
+describe('what a run asked for', () => {
   const record = (typed: string[]): Promise<RunFile> =>
     recordOf(requestOf({ profile: profiles[0]!, words: typed, cwd }), '/runs/x');
 
@@ -205,6 +206,14 @@ describe('typedOf', () => {
     const run = await record(typed);
     expect(run.argv[0]).toBe('/n/bin/trainer');
     expect(typedOf(run).words).toEqual(typed);
+  });
+
+  it('keeps the time limit, but not that of a short run of a report', async () => {
+    const typed = { profile: profiles[0]!, words: ['true'], cwd, timeLimit: 90 };
+    const run = await recordOf(requestOf(typed), '/runs/x');
+    expect(timeLimitAgain(run)).toEqual({ timeLimit: 90 });
+    expect(timeLimitAgain({ ...run, report: { kind: 'scaling', begun: 5 } })).toEqual({});
+    expect(typedOf(run)).not.toHaveProperty('timeLimit'); // with which a resume begins
   });
 
   it('keeps the device that a run used', async () => {

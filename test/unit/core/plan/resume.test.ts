@@ -53,6 +53,15 @@ it('asks for the nodes, the TensorBoard and the evaluator that the run had', () 
   expect(resumeCommand({ run: null, dir: nodePath('/r') }, 'lab')).toBeUndefined();
 });
 
+it('has no time limit but its own, for that of before was of one start', () => {
+  const limited = run({ limits: { timeLimit: 90 } });
+  expect(resumeCommand({ run: limited, dir: nodePath('/r') }, 'lab')).not.toContain('--time-limit');
+  const entry = { id: 'r', dir: nodePath('/r'), run: limited, state: null, interrupted: true };
+  const profile = { name: 'lab', kind: 'local' } as const;
+  expect(resumedRun(entry, profile, '/')).not.toHaveProperty('timeLimit');
+  expect(resumedRun(entry, profile, '/', { timeLimit: 60 })).toMatchObject({ timeLimit: 60 });
+});
+
 it('stays a run of its report', () => {
   const report = { kind: 'scaling', begun: 5 };
   const entry = { id: 'r', dir: nodePath('/r'), run: run({ report }), state: null, interrupted: true };

@@ -76,6 +76,7 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   wait: fc.boolean(),
   budget: fc.constantFrom('', '12.5'),
   budgetStop: fc.constantFrom('', 'stop', 'goOn'),
+  timeLimit: fc.constantFrom('', '90s', '1.5h'),
   slurm: fc.constantFrom<Record<string, string>>(
     {},
     { partition: 'long', time: '2:00:00', requeue: 'false' },
@@ -151,6 +152,10 @@ describe('the form', () => {
     [
       { gpus: '0,0' },
       'gpus: the wish for GPUs names GPU 0 twice. Give a number of GPUs, such as 2, or their indices, such as 0,2',
+    ],
+    [
+      { timeLimit: '2 hours' },
+      'timeLimit: the time limit must be from 1s to 365d, not "2 hours". Write, say, 90s, 30m or 2h',
     ],
     [{ name: '***' }, 'name: the name *** has no letter or digit. Choose another'],
     [{ what: 'program' }, 'command: there is nothing to run. Write the command line of your program'],

@@ -33,6 +33,7 @@ describe('taskRun', () => {
     expect(of({ command: 'make', gpus: 2, code: 'sub' })).toMatchObject({ gpus: '2', codeFolder: 'sub' });
     expect(of({ command: 'make', hosts: ['gpu1', 'gpu3'] })).toMatchObject({ hosts: ['gpu1', 'gpu3'] });
     expect(of({ command: 'make', gpus: '0,2' })).toMatchObject({ gpus: '0,2' });
+    expect(of({ command: 'make', timeLimit: '30m' })).toMatchObject({ timeLimit: 1800 });
     expect(of({ command: 'make' })).not.toHaveProperty('wait');
     expect(of({ command: 'make data', perSlot: true })).toMatchObject({ per: 'slot' });
     expect(of({ command: 'torchrun a.py', perNode: true })).toMatchObject({ per: 'node' });
@@ -49,6 +50,7 @@ describe('taskRun', () => {
     [{ command: 'a', hosts: [] }, 'hosts: '],
     [{ command: 'a', gpus: '0,0' }, '"gpus" of the task names GPU 0 twice'],
     [{ command: 'a', budget: 0 }, 'budget: '],
+    [{ command: 'a', timeLimit: '30' }, '"timeLimit" of the task must be from 1s to 365d, not "30"'],
     [{ command: 'a', slurm: { queue: 'long' } }, 'slurm: '],
     [{ command: 'a', slurm: { time: 'long' } }, '"long" is no time limit of Slurm'],
     [{ command: 'a', code: 'x', cwd: 'y' }, 'cwd: cannot stand beside "code"'],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { withKept } from '../../../../src/core/plan/request/keptWishes.js';
-import { silenceTimeoutOf, timeLimitOf } from '../../../../src/core/plan/timeLimit.js';
+import { silenceTimeoutOf, timeLimitOf, timeLimitText } from '../../../../src/core/plan/request/timeLimit.js';
 
 it.each([
   ['90s', 90],
@@ -17,6 +17,17 @@ it.each([
 
 it.each(['', '30', '0.5s', '366d', '1h30m', 'h', '-1h'])('refuses "%s"', (text) => {
   expect(() => timeLimitOf(text, 'it')).toThrow(/it must be from 1s to 365d/);
+});
+
+it.each([
+  [90, '90s'],
+  [5400, '90m'],
+  [7200, '2h'],
+  [172_800, '2d'],
+  [1.5, '1.5s'],
+])('%d seconds are %s, which is read as the same', (limit, text) => {
+  expect(timeLimitText(limit)).toBe(text);
+  expect(timeLimitOf(text, 'it')).toBe(limit);
 });
 
 it('is in the command line for people, and kept on a profile without a price', () => {

@@ -127,7 +127,7 @@ describe('a preset as a run', () => {
   const full: Preset = {
     ...{ name: 'p', command: 'python train.py "two words"', ranks: 2, nodes: 2, per: 'slot', gpus: 1 },
     ...{ wait: true, tensorboard: true, evaluator: false, runName: 'birds', tags: ['a'], notes: 'n' },
-    ...{ cwd: 'src', logdir: 'logs', stage: '/shared:/scratch' },
+    ...{ cwd: 'src', logdir: 'logs', stage: '/shared:/scratch', timeLimit: '2h' },
   };
 
   it('has everything, and goes where it says or where it is asked for', () => {
@@ -135,9 +135,13 @@ describe('a preset as a run', () => {
       ...{ profile: 'lab', words: ['python', 'train.py', 'two words'], ranks: 2, nodes: 2, per: 'slot' },
       ...{ gpus: '1', wait: true, tensorboard: true, evaluator: false, name: 'birds', tags: ['a'] },
       ...{ notes: 'n', cwd: 'src', logdir: 'logs' },
+      timeLimit: 7200,
       stage: { host: undefined, from: '/shared', to: '/scratch' },
     });
     expect(presetRun(night, 'other').profile).toBe('lab');
+    expect(() => presetRun({ ...full, timeLimit: '2' }, 'lab')).toThrow(
+      '"timeLimit" of the preset p must be from 1s to 365d, not "2"',
+    );
     expect(() => presetRun({ ...full, stage: '/a' }, 'lab')).toThrow('/a does not name two folders');
   });
 

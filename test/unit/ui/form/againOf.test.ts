@@ -13,5 +13,7 @@ it('a run like another one has its command and its name, and a run without a nam
   expect(asked).toMatchObject({ profile: 'local', name: 'larger batch', tags: ['baseline'] });
   expect(asked?.words.slice(0, 3)).toEqual(['train', '--model', 'mlp']);
   expect(againOf(profile, { ...entry, about: { ...about, name: '' } })).not.toHaveProperty('name');
+  const limited = { ...entry.run!, limits: { ...entry.run!.limits, timeLimit: 90 } };
+  expect(againOf(profile, { ...entry, run: limited })).toMatchObject({ timeLimit: 90 });
   expect(againOf(profile, { ...entry, run: null })).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 // How long a run may take, or be silent, as people write it.
-import { UserError } from '../base/errors.js';
+import { UserError } from '../../base/errors.js';
 
 const seconds = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 } as const;
 type Unit = keyof typeof seconds;
@@ -23,3 +23,9 @@ export function timeLimitOf(text: string, what: string): number {
 /** The same, or `0` for a silence of any length. UserError (usage). */
 export const silenceTimeoutOf = (text: string, what: string): number =>
   text.trim() === '0' ? 0 : timeLimitOf(text, what);
+
+/** The same seconds as such a text, in the largest unit that leaves no fraction. */
+export function timeLimitText(limit: number): string {
+  const unit = (['d', 'h', 'm'] as const).find((each) => limit % seconds[each] === 0) ?? 's';
+  return `${limit / seconds[unit]}${unit}`;
+}
