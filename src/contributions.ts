@@ -58,6 +58,11 @@ export interface TunnelArgument extends ProfileArgument {
   tunnel: string;
 }
 
+/** One of the runs that are under way, to be chosen. */
+export interface UnderWay {
+  underWay: true;
+}
+
 /** A checkpoint as commands get it from the tree. */
 export interface CheckpointArgument extends RunArgument {
   step: number;
@@ -135,7 +140,7 @@ export interface CommandArguments {
   'trainyard.attachRun': [];
   'trainyard.stopAfterCheckpoint': [run?: RunArgument];
   'trainyard.stopNow': [run?: RunArgument];
-  'trainyard.openDashboard': [run?: RunArgument];
+  'trainyard.openDashboard': [run?: RunArgument | UnderWay];
   'trainyard.openTensorBoard': [run?: RunArgument];
   'trainyard.openTensorBoardInBrowser': [run?: RunArgument];
   'trainyard.openLogs': [run?: RunArgument];

@@ -1,8 +1,8 @@
-// One item for the newest run that is under way: `412 img/s · 34% · 3 min`. Where none is, for the
-// run that ended last, until somebody looks at it: `resnet20-1f2e finished`. A failure goes first,
-// until a later run is started.
+// One item for the run that is under way: `412 img/s · 34% · 3 min`, or how many are: `2 running`.
+// Where none is, for the run that ended last, until somebody looks at it: `resnet20-1f2e finished`. A
+// failure goes first, until a later run is started.
 import * as vscode from 'vscode';
-import type { RunArgument } from '../contributions.js';
+import type { RunArgument, UnderWay } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';
 import type { LastSeen, LastSeenRun } from '../core/follow/lastSeen.js';
 import type { RunOverview } from '../core/follow/overview.js';
@@ -96,7 +96,8 @@ export class StatusBar implements vscode.Disposable {
     const ended = listed.find(({ run }) => run.entry.dir === this.ended && isOver(run.status));
     const underWay = active.flatMap((each) => ('last' in each ? [] : [each]));
     if (ended && isFirst(ended.run, underWay)) return wordsOfEnd(ended);
-    if (underWay[0]) return wordsOfRun(underWay[0]);
+    const [first, ...others] = underWay;
+    if (first) return others.length === 0 ? wordsOfRun(first) : wordsOfAll(underWay);
     for (const each of active) if ('last' in each) return wordsOfLast(each);
     return undefined;
   }
@@ -114,24 +115,50 @@ interface Words {
   words: string[];
   color: 'warning' | 'error' | undefined;
   tooltip: string;
-  argument: RunArgument;
+  argument: RunArgument | UnderWay;
 }
 
-function wordsOfRun({ profile, run }: ListedRun): Words {
-  const { status, health, imagesPerSec, rateWriters, step, totalSteps, secondsLeft, entry } = run;
-  const sum = rateWriters > 1 ? `, images/s the sum of ${rateWriters} writers` : '';
-  const isIll = health.level === 'warning' || health.level === 'error';
+const isIll = ({ health }: RunOverview): boolean => health.level === 'warning' || health.level === 'error';
+
+/** `412 img/s`, `34%`, `3 min`; of a run that is not well, that first. */
+function figuresOf(run: RunOverview): string[] {
+  const { status, health, imagesPerSec, step, totalSteps, secondsLeft } = run;
   const isOld = hasOldFigures(health);
-  const words = [
-    isIll ? shortHealth(health) : '',
+  return [
+    isIll(run) ? shortHealth(health) : '',
     isOld ? '' : imagesPerSec === undefined ? status : `${whole(imagesPerSec)} img/s`,
     step === undefined || totalSteps === undefined ? '' : percent(step / totalSteps),
     secondsLeft === undefined ? '' : duration(secondsLeft),
   ].filter((word) => word !== '');
+}
+
+/** Of several runs: how many, what is wrong with the first that is not well, and a line of each. */
+function wordsOfAll(runs: readonly ListedRun[]): Words {
+  const ill = runs.find(({ run }) => isIll(run))?.run;
+  const queued = runs.filter(({ run }) => run.status === 'queued').length;
+  const counts = [
+    queued === runs.length ? '' : `${runs.length - queued} running`,
+    queued === 0 ? '' : `${queued} queued`,
+  ];
+  const lines = runs.map(
+    ({ profile, run }) => `${runName(run.entry)} on ${profile}: ${figuresOf(run).join(' · ')}`,
+  );
   return {
-    icon: isIll ? 'warning' : 'rocket',
-    words,
-    color: isIll ? 'warning' : undefined,
+    icon: ill ? 'warning' : 'rocket',
+    words: [ill ? shortHealth(ill.health) : '', ...counts].filter((word) => word !== ''),
+    color: ill && 'warning',
+    tooltip: [...lines, 'Choose one to open its dashboard'].join('\n'),
+    argument: { underWay: true },
+  };
+}
+
+function wordsOfRun({ profile, run }: ListedRun): Words {
+  const { status, health, rateWriters, entry } = run;
+  const sum = rateWriters > 1 ? `, images/s the sum of ${rateWriters} writers` : '';
+  return {
+    icon: isIll(run) ? 'warning' : 'rocket',
+    words: figuresOf(run),
+    color: isIll(run) ? 'warning' : undefined,
     tooltip: `${runName(entry)} on ${profile}: ${status}, ${health.text}${sum}. Open its dashboard`,
     argument: { profile, id: entry.id, dir: entry.dir },
   };

@@ -22,6 +22,7 @@ export interface HostFigures {
 
 export class ClusterFigures implements Disposable {
   readonly hosts: readonly HostFigures[];
+  private aging: NodeJS.Timeout | undefined;
 
   constructor(
     readonly nodes: readonly NamedNode[],
@@ -36,14 +37,25 @@ export class ClusterFigures implements Disposable {
 
   start(): void {
     for (const { sampler } of this.hosts) sampler.start();
+    // A silent node gives neither figures nor an error, and what is shown of it gets old.
+    this.aging ??= setInterval(() => {
+      if (this.hosts.some((host) => host.latest && !freshSample(host))) this.changed();
+    }, 1000);
   }
 
   stop(): void {
     for (const { sampler } of this.hosts) sampler.stop();
+    this.stopAging();
   }
 
   dispose(): void {
     for (const { sampler } of this.hosts) sampler.dispose();
+    this.stopAging();
+  }
+
+  private stopAging(): void {
+    clearInterval(this.aging);
+    this.aging = undefined;
   }
 
   private figuresOf(of: NamedNode): HostFigures {
@@ -82,5 +94,5 @@ export function freshSample(figures: HostFigures | undefined): HostSample | unde
 export function ageText(figures: HostFigures | undefined): string {
   if (figures?.problem !== undefined) return figures.problem;
   if (!figures?.latest) return 'asking…';
-  return `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s`;
+  return `no figures for ${Math.round((Date.now() - figures.latest.at) / 1000)} s, trying again`;
 }

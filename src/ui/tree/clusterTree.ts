@@ -15,6 +15,7 @@ import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { Services } from '../services.js';
 import { ageText, ClusterFigures, freshSample, type HostFigures } from './clusterFigures.js';
+import { nodesText, queueText } from './clusterSums.js';
 import {
   describeGpu,
   describeHost,
@@ -67,6 +68,11 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
       services.onBackend((backend) => {
         this.backend = backend;
         this.store.add(backend.clusters.onChange(() => void this.refresh()));
+        this.store.add(
+          backend.monitor.onChange(() => {
+            this.rows.update();
+          }),
+        );
         void this.refresh();
       }),
     );
@@ -86,7 +92,8 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     if (node.kind === 'profile') {
       const own = session.profile.kind === 'local' ? this.hosts(node.profile)[0] : undefined;
       const last = this.services.lastRuns.of(node.profile);
-      const text = describeProfile(session.profile, session.state, freshSample(own), last);
+      const sums = this.sumsOf(session);
+      const text = describeProfile(session.profile, session.state, freshSample(own), { last, sums });
       const open = this.getChildren(node).length > 0;
       // The editor heeds how an item begins only where its id is new to it.
       return treeItem(open ? `${node.profile}/` : node.profile, text, open ? Expanded : None);
@@ -225,6 +232,14 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
 
   private stopSampling(): void {
     for (const figures of this.figures.values()) figures.stop();
+  }
+
+  /** What a cluster's row says of all its nodes or of its queue; undefined while nobody knows. */
+  private sumsOf({ profile: { name, kind } }: ClusterSession): string | undefined {
+    if (kind === 'ssh') return nodesText(this.hosts(name).map(freshSample));
+    const listed = this.backend?.monitor.current.find(({ profile }) => profile === name);
+    if (kind === 'local' || listed?.seen === undefined || listed.problem !== undefined) return undefined;
+    return queueText(listed.runs.map(({ status }) => status));
   }
 
   private hosts(profile: string): readonly HostFigures[] {

@@ -1,5 +1,6 @@
 // What a tree item says, from a snapshot; nothing here knows the editor.
 import { contextValues } from '../../contributions.js';
+import { basename } from '../../core/base/nodePath.js';
 import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
 import { gpuHoursText } from '../../core/cost/gpuHours.js';
 import { heldSeconds } from '../../core/cost/heldTime.js';
@@ -155,12 +156,15 @@ const shortWords: Partial<Record<HealthKind, string>> = {
   'bad-images': 'bad images',
 };
 
-/** A profile, with its host's figures when it is one machine and they are known. */
+/**
+ * A profile, with its host's figures when it is one machine and they are known. `sums`: in place of
+ * its kind and its nodes once it is connected.
+ */
 export function describeProfile(
   profile: Profile,
   state: SessionState,
   sample: HostSample | undefined,
-  last?: LastSeen,
+  { last, sums }: { last?: LastSeen | undefined; sums?: string | undefined } = {},
 ): ItemText {
   const nodes = profile.hosts?.length ?? 1;
   const what = profile.kind === 'local' ? 'this machine' : `${profile.kind}, ${plural(nodes, 'node')}`;
@@ -168,7 +172,7 @@ export function describeProfile(
   const words: Record<SessionState['kind'], string> = {
     disconnected: lastWords(last) ?? `${what} · not connected`,
     connecting: `${what} · connecting…`,
-    connected: sample ? describeHost(sample, connected ? state.cores : 0).description : what,
+    connected: sample ? describeHost(sample, connected ? state.cores : 0).description : (sums ?? what),
     failed: state.kind === 'failed' ? errorWords(state.error) : '',
   };
   return {
@@ -211,22 +215,27 @@ export function describeTunnel({ forward }: Tunnel): ItemText {
   };
 }
 
-/** `2 cores at 35%, 3.1/23.5 GB`. */
+/** Bytes: a disk with less free than this is said in the row. */
+const diskLow = 10e9;
+
+/** `2 cores at 35%, 3.1/23.5 GB`, and the free disk where that is low. */
 export function describeHost(sample: HostSample, cores: number, cudaBuild?: CudaBuild): ItemText {
   const missing = missingFigures(sample);
   const disk = sample.disk_free === null ? 'disk unknown' : `${gigabytes(sample.disk_free)} GB of disk free`;
+  const isLow = sample.disk_free !== null && sample.disk_free < diskLow;
   const memory = `${gigabytes(sample.memory_used)}/${gigabytes(sample.memory_total)} GB`;
   return {
     label: sample.host,
     description: [
       `${plural(cores, 'core')} at ${sample.cpu_percent.toFixed(0)}%, ${memory}`,
+      ...(isLow ? [disk] : []),
       ...missing,
     ].join(' · '),
     tooltip: [
       `${sample.host}: ${disk}, ${plural(sample.gpus.length, 'GPU')}`,
       ...cudaBuildLines(cudaBuild, sample.gpus.length),
     ].join('\n'),
-    icon: missing.length === 0 ? 'server' : 'warning',
+    icon: missing.length === 0 && !isLow ? 'server' : 'warning',
     contextValue: contextValues.host,
   };
 }
@@ -240,9 +249,16 @@ export function withoutRanks(text: ItemText, host: Host | undefined): ItemText {
 
 type GpuProcess = HostSample['gpus'][number]['processes'][number];
 
+/** `bob, python3 (pid 4121)`: as much of it as is known. */
+function processText({ pid, user, command }: GpuProcess): string {
+  const [program = ''] = (command ?? '').trim().split(/\s+/);
+  const names = [user ?? '', basename(program)].filter((name) => name !== '');
+  return names.length === 0 ? `pid ${pid}` : `${names.join(', ')} (pid ${pid})`;
+}
+
 /**
  * `H100 80GB HBM3  GPU 0`, `61.2/79.6 GB · 97% · 64°C`, and whose it is: a run of ours by name, or
- * how many processes hold it.
+ * the processes of others.
  */
 export function describeGpu(
   gpu: HostSample['gpus'][number],
@@ -255,8 +271,7 @@ export function describeGpu(
   const others = gpu.processes.filter((process) => runOf(process) === undefined);
   if (ours.length > 0) parts.push(`ours: ${ours.join(', ')}`);
   if (others.length > 0) {
-    const names = others.map(({ pid, user }) => (user ? `${user} (pid ${pid})` : `pid ${pid}`));
-    parts.push(`someone: ${names.join(', ')}`);
+    parts.push(`someone: ${others.map(processText).join('; ')}`);
   }
   if (gpu.held_by && ours.length === 0) parts.push(`held by ${gpu.held_by.run || 'a run that starts'}`);
   const trouble = gpuTrouble(gpu);

@@ -38,7 +38,7 @@ export const cluster: Clicks = {
     check: asks('Find Fastest Settings'),
   },
   'clusters profile menu checkProfile': { row: 'practice', check: opens('Checks of practice') },
-  'clusters profile menu copyText': { row: 'practice', check: copies(/^practice: ssh, 1 node/) },
+  'clusters profile menu copyText': { row: 'practice', check: copies(/^practice: (ssh, )?1 node/) },
   'clusters profile menu duplicateProfile': { row: 'practice', check: asks('A name for the profile') },
   'clusters profile.(own|ssh) menu editProfile': { row: 'practice', check: opens('profiles.json') },
   'clusters profile.(own|ssh) menu exportProfile': { row: 'practice', check: asks('Where to?') },

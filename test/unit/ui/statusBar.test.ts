@@ -17,6 +17,7 @@ const item = vi.hoisted(() => ({
   show: vi.fn(),
   hide: vi.fn(),
   dispose: vi.fn(),
+  command: { arguments: [] as unknown[] },
 }));
 vi.mock('vscode', () => ({
   StatusBarAlignment: { Left: 1 },
@@ -126,13 +127,32 @@ describe('the status bar', () => {
     window.look([other, failed], failed);
     expect(item.text).toBe('$(error) b-2 failed');
     window.look([running('d-4', 300), other, failed]);
-    expect(item.text).toBe('$(rocket) running');
+    expect(item.text).toBe('$(rocket) 2 running');
     window.look([failed]);
     expect(item.text).toBe('$(error) b-2 failed');
     window.look([at(listedRun(idOf('b-2'), 'starting'), 400, null)]); // resumed
     expect(item.text).toBe('$(rocket) starting');
     window.look([]); // deleted
     expect(window.bar.text).toBeUndefined();
+  });
+
+  it('says of several runs how many, with a line of each, and lets one be chosen', () => {
+    const text = 'gpu2 is lost, 1 of 2 nodes';
+    const health = { level: 'warning', kind: 'node-lost', text } as const;
+    const fast = { ...running('c-3', 150), imagesPerSec: 412, step: 34, totalSteps: 100, secondsLeft: 180 };
+    const queued = at(listedRun(idOf('q-9'), 'queued'), 160, null);
+    window.look([running('d-4', 300), fast]);
+    expect(item.text).toBe('$(rocket) 2 running');
+    expect(item.tooltip).toBe(
+      'd-4 on lab: running\nc-3 on lab: 412 img/s · 34.0% · 3 min\nChoose one to open its dashboard',
+    );
+    expect(item.command.arguments).toEqual([{ underWay: true }]);
+    window.look([queued, { ...fast, health }]);
+    expect(item.text).toBe('$(warning) node lost · 1 running · 1 queued');
+    expect(item.backgroundColor?.id).toBe('statusBarItem.warningBackground');
+    window.look([fast]);
+    expect(item.text).toBe('$(rocket) 412 img/s · 34.0% · 3 min');
+    expect(item.command.arguments).toEqual([{ profile: 'lab', id: fast.entry.id, dir: fast.entry.dir }]);
   });
 
   it('has a run under way before one that finished', () => {

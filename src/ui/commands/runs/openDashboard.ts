@@ -1,10 +1,15 @@
 // Open Dashboard.
-import type { RunArgument } from '../../../contributions.js';
+import type { RunArgument, UnderWay } from '../../../contributions.js';
+import { isOver } from '../../../core/model/runStatus.js';
 import { pickRun } from '../pick.js';
 import type { Ui } from '../ui.js';
 
-export async function openDashboard(ui: Ui, given?: RunArgument): Promise<void> {
-  const run = await pickRun(ui, given, 'Open Dashboard');
+export async function openDashboard(ui: Ui, given?: RunArgument | UnderWay): Promise<void> {
+  const title = 'Open Dashboard';
+  const run =
+    given && 'underWay' in given
+      ? await pickRun(ui, undefined, title, ({ status }) => !isOver(status) && status !== 'unknown')
+      : await pickRun(ui, given, title);
   if (!run) return;
   ui.dashboards.show(run);
   // Somebody wants to see it, so what was disconnected is connected again.

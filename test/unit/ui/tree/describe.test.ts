@@ -159,6 +159,10 @@ it('a host and a GPU', () => {
   expect(describeHost({ ...sample, gpus: [] }, 1, without).tooltip).toBe(
     'gpu1: 800.0 GB of disk free, 0 GPUs',
   );
+  expect(describeHost({ ...sample, disk_free: 9.4e9 }, 1)).toMatchObject({
+    description: '1 core at 35%, 3.1/23.5 GB · 9.4 GB of disk free',
+    icon: 'warning',
+  });
   const head = describeHost(sample, 1);
   expect(withoutRanks(head, { host: 'gpu1', slots: 1 })).toBe(head);
   expect(withoutRanks(head, { host: 'gpu1', slots: 0 })).toMatchObject({
@@ -179,6 +183,13 @@ it('a host and a GPU', () => {
   expect(describeGpu({ ...gpu, processes }, ours).description).toBe(
     '61.2/79.6 GB · 97% · ours: resnet50-0412 · someone: pid 4121',
   );
+  const others = [
+    { pid: 4121, memory_used: null, user: 'bob', command: '/usr/bin/python3 train.py --lr 1' },
+    { pid: 9, memory_used: null, user: null, command: 'Xorg' },
+  ];
+  expect(describeGpu({ ...gpu, processes: others }, ours).description).toBe(
+    '61.2/79.6 GB · 97% · someone: bob, python3 (pid 4121); Xorg (pid 9)',
+  );
 });
 
 it('a profile, by how it is connected', () => {
@@ -191,7 +202,7 @@ it('a profile, by how it is connected', () => {
     at: Date.now() / 1000 - 300,
     runs: [ran, { ...ran, status: 'failed' }],
   };
-  expect(describeProfile(lab, { kind: 'disconnected' }, undefined, last).description).toBe(
+  expect(describeProfile(lab, { kind: 'disconnected' }, undefined, { last }).description).toBe(
     'not connected · 1 was running 5 min ago',
   );
   expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
@@ -202,6 +213,10 @@ it('a profile, by how it is connected', () => {
     }),
   ).toBe('no route. Connect again.');
   const connected: SessionState = { kind: 'connected', cores: 2, host: 'vm' };
+  expect(describeProfile(lab, connected, undefined, { sums: 'queued 1, running 0' }).description).toBe(
+    'queued 1, running 0',
+  );
+  expect(text(connected)).toBe('ssh, 2 nodes');
   expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.ssh.connected');
   expect(describeProfile(localProfile, connected, undefined).contextValue).toBe('profile.builtin.connected');
 });
