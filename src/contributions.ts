@@ -153,6 +153,8 @@ export interface CommandArguments {
   'trainyard.resumeElsewhere': [profile?: ProfileArgument];
   'trainyard.describeRun': [run?: RunArgument];
   'trainyard.compareRuns': [run?: RunArgument | RunsArgument, all?: readonly (RunArgument | RunsArgument)[]];
+  'trainyard.filterRuns': [];
+  'trainyard.clearRunFilter': [];
   'trainyard.exportRun': [run?: RunArgument];
   'trainyard.downloadFiles': [run?: RunArgument];
   'trainyard.deleteRun': [run?: RunArgument];
@@ -224,6 +226,8 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.resumeElsewhere': true,
   'trainyard.describeRun': true,
   'trainyard.compareRuns': true,
+  'trainyard.filterRuns': true,
+  'trainyard.clearRunFilter': true,
   'trainyard.exportRun': true,
   'trainyard.downloadFiles': true,
   'trainyard.deleteRun': true,
@@ -341,6 +345,7 @@ export const contextKeys = {
   hasSlurmRuns: 'trainyard.hasSlurmRuns',
   hasActiveRun: 'trainyard.hasActiveRun',
   hasTwoRuns: 'trainyard.hasTwoRuns',
+  areRunsFiltered: 'trainyard.areRunsFiltered',
   hasOverRun: 'trainyard.hasOverRun',
   hasEarlyRun: 'trainyard.hasEarlyRun',
   canRunAgain: 'trainyard.canRunAgain',

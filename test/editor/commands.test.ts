@@ -21,8 +21,8 @@ const given = new Set<CommandId>();
 const clicked: readonly CommandId[] = [
   ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.openReport'] as const),
   ...(['trainyard.copyText', 'trainyard.downloadFiles', 'trainyard.resumeElsewhere'] as const),
-  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint'] as const),
-  ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint'] as const),
+  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint', 'trainyard.filterRuns'] as const),
+  ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint', 'trainyard.clearRunFilter'] as const),
   ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),
   ...(['trainyard.exportRun', 'trainyard.setPrice', 'trainyard.trainOnFolder'] as const),
 ];

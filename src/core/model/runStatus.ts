@@ -22,6 +22,9 @@ const statuses: Record<RunStatus, true> = {
   unknown: true,
 };
 
+/** Every status, in the order in which a run has them. */
+export const statusWords = Object.keys(statuses) as readonly RunStatus[];
+
 /** Whether a word is a status, as one that was kept must be. */
 export const isStatus = (word: string): word is RunStatus => Object.hasOwn(statuses, word);
 

@@ -73,6 +73,8 @@ function tableOf(ui: Ui): Table {
     'trainyard.resumeElsewhere': async (profile) => (await runs()).resumeElsewhere(ui, profile),
     'trainyard.describeRun': async (run) => (await runs()).describeRun(ui, run),
     'trainyard.compareRuns': async (run, all) => (await runs()).compareRuns(ui, run, all),
+    'trainyard.filterRuns': async () => (await runs()).filterRuns(ui),
+    'trainyard.clearRunFilter': async () => (await runs()).clearRunFilter(ui),
     'trainyard.exportRun': async (run) => (await exporting()).exportRun(ui, run),
     'trainyard.downloadFiles': async (run) => (await runs()).downloadFiles(ui, run),
     'trainyard.deleteRun': async (run) => (await runs()).deleteRun(ui, run),

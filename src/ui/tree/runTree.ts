@@ -15,6 +15,7 @@ import { DisposableStore, type Disposable } from '../../core/base/lifecycle.js';
 import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { reportOf } from '../../core/model/measured.js';
+import { filteredRun, filterOf, fits, isEmptyFilter, type RunFilter } from '../../core/model/runFilter.js';
 import { isOver } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
@@ -65,7 +66,11 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   private readonly view: vscode.TreeView<RunTreeNode>;
   private backend: Backend | undefined;
   private watching: Disposable | undefined;
+  /** All runs, and of them those that the filter takes. */
+  private all: readonly ShownRuns[] = [];
   private groups: readonly ShownRuns[] = [];
+  private line = '';
+  private wanted: RunFilter = filterOf('');
 
   constructor(
     private readonly services: Services,
@@ -100,6 +105,18 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     );
     this.show(services.lastRuns.shown);
     if (this.view.visible) void services.backend();
+  }
+
+  /** What was typed, as `filterOf` reads it; empty where all runs are shown. */
+  get filter(): string {
+    return this.line;
+  }
+
+  /** UserError (usage) for a status that is none. */
+  set filter(line: string) {
+    this.wanted = filterOf(line);
+    this.line = isEmptyFilter(this.wanted) ? '' : line.trim();
+    this.show(this.all);
   }
 
   /** The run that is selected in the view. */
@@ -235,7 +252,8 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
   }
 
   private show(groups: readonly ShownRuns[]): void {
-    this.groups = groups;
+    this.all = groups;
+    this.groups = this.line === '' ? groups : groups.map((group) => fitting(group, this.wanted));
     const runs = groups.flatMap((group) => group.runs);
     const active = runs.filter(({ status }) => !isOver(status) && status !== 'unknown').length;
     const were = groups.flatMap(({ last }) => last?.runs.filter(wasActive) ?? []).length;
@@ -245,19 +263,41 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     ];
     this.view.badge = words.length > 0 ? { value: active + were, tooltip: words.join(', ') } : undefined;
     const problems = groups.filter(({ problem }) => problem !== undefined);
-    this.view.message = problems
-      .map(({ profile, problem }) => `${profile === '' ? '' : `${profile}: `}${errorWords(problem)}`)
-      .join('\n');
+    const isFiltered = this.line !== '';
+    const counts = [this.groups, groups].map(countOf);
+    this.view.description = isFiltered ? `${this.line} · ${counts.join(' of ')}` : '';
+    this.view.message = [
+      ...problems.map(
+        ({ profile, problem }) => `${profile === '' ? '' : `${profile}: `}${errorWords(problem)}`,
+      ),
+      ...(isFiltered && counts[0] === 0 ? [`No run fits the filter: ${this.line}`] : []),
+    ].join('\n');
     this.keys.update({
       hasRuns: runs.length > 0,
       hasSlurmRuns: runs.some(({ entry }) => entry.run?.slurm !== undefined),
       hasTwoRuns: runs.length > 1,
+      areRunsFiltered: isFiltered,
       hasActiveRun: active > 0,
       hasOverRun: runs.some(({ status }) => isOver(status)),
       hasEarlyRun: runs.some(({ status }) => isOver(status) && status !== 'finished'),
     });
     this.rows.update();
   }
+}
+
+const countOf = (groups: readonly ShownRuns[]): number =>
+  groups.reduce((sum, { runs, last }) => sum + runs.length + (last?.runs.length ?? 0), 0);
+
+/** Of runs that are remembered only id, name and status are known. */
+function fitting(group: ShownRuns, filter: RunFilter): ShownRuns {
+  const { profile, runs, last } = group;
+  const lastFits = ({ status, id, name }: LastSeenRun): boolean =>
+    fits({ profile, status, id, name, tags: [], more: [] }, filter);
+  return {
+    ...group,
+    runs: runs.filter(({ entry, status }) => fits(filteredRun(profile, entry, status), filter)),
+    last: last && { ...last, runs: last.runs.filter(lastFits) },
+  };
 }
 
 const below = (

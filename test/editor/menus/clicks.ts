@@ -237,6 +237,15 @@ export const titles: Clicks = {
   'runs title runTraining': { check: asks('Run Training') },
   'runs title compareRuns': { check: asks('Which runs? Two or more') },
   'runs more attachRun': { check: asks('Which run?') },
+  'runs more filterRuns': {
+    check: async (stage) => {
+      await stage.says('runs', '"mlp');
+      await answer(stage.workbench, 'Filter Runs', 'status:failed nothing-is-called-so');
+      await stage.says('runs', '"mlp', false);
+      await stage.pane('runs').getByText('No run fits the filter').waitFor();
+    },
+  },
+  'runs title clearRunFilter': { check: (stage) => stage.says('runs', '"mlp') },
   'runs more showOutput': {
     check: async ({ workbench }) => {
       await workbench.page.locator('.panel .action-item.checked', { hasText: /output/i }).waitFor();

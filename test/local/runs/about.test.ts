@@ -37,6 +37,21 @@ it('a run is called as its user wants, and found by that name', async () => {
   const json = JSON.parse((await command('runs', '--json')).stdout) as object;
   expect(json).toMatchObject({ name: 'wider', tags: ['baseline', 'lr 0.1', 'x'], notes: 'first\nsecond' });
 
+  const fitting = await command('runs', '--tag', 'X', '--status', 'failed,finished', '--match', 'FIRST wid');
+  expect(fitting.stdout).toContain(id);
+  const csv = await command('runs', '--match', 'wider', '--csv');
+  expect(csv.stdout.split('\r\n').map((line) => line.split(',').slice(0, 5).join())).toEqual([
+    'run,name,tags,profile,status',
+    `${id},wider,baseline lr 0.1 x,local,finished`,
+    '',
+  ]);
+  const others = await command('runs', '--status', 'failed');
+  expectExit(others, 0);
+  expect(others.stdout + others.stderr).toContain('none of the 1 run of local is such a run');
+  const gone = await command('runs', '--status', 'gone');
+  expectExit(gone, 2);
+  expect(gone.stderr).toContain('--status names no status of a run: "gone". Use one of: queued, starting');
+
   const missing = await command('tag', 'wider', '--untag', 'wide');
   expectExit(missing, 2);
   expect(missing.stderr).toContain('the run has no tag wide. It has: baseline, lr 0.1, x');

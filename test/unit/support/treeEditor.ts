@@ -3,6 +3,10 @@
 export const editor = {
   commands: new Map<string, (...args: unknown[]) => unknown>(),
   selection: [] as unknown[],
+  /** Of the view that was made last. */
+  view: {} as { description?: string; message?: string; visible?: boolean },
+  /** The context keys. */
+  keys: {} as { areRunsFiltered?: boolean },
   /** What commands were called, each with its arguments. */
   opened: [] as unknown[],
 };
@@ -27,15 +31,19 @@ export const treeEditor = {
   ThemeColor: Named,
   Uri: { from: (parts: object): object => parts },
   window: {
-    createTreeView: (): object => ({
-      ...nothing(),
-      visible: false,
-      get selection() {
-        return editor.selection;
-      },
-      onDidChangeVisibility: nothing,
-      onDidChangeSelection: nothing,
-    }),
+    createTreeView: (): object => {
+      const view = {
+        ...nothing(),
+        visible: false,
+        get selection() {
+          return editor.selection;
+        },
+        onDidChangeVisibility: nothing,
+        onDidChangeSelection: nothing,
+      };
+      editor.view = view;
+      return view;
+    },
     registerFileDecorationProvider: nothing,
   },
   commands: {

@@ -1,10 +1,12 @@
 // The commands of a run, loaded when one of them is first used (../../lazy.ts).
 export { attachRun } from './attachRun.js';
+export { clearRunFilter } from './clearRunFilter.js';
 export { compareRuns } from './compareRuns.js';
 export { copyRunFolder } from './copyRunFolder.js';
 export { deleteRun } from './deleteRun.js';
 export { describeRun } from './describeRun.js';
 export { downloadFiles } from './downloadFiles.js';
+export { filterRuns } from './filterRuns.js';
 export { openDashboard } from './openDashboard.js';
 export { openLogs } from './openLogs.js';
 export { openTensorBoard } from './openTensorBoard.js';

@@ -19,13 +19,14 @@ const measured = (id: string): RunOverview => {
   return { ...run, entry: { ...run.entry, run: file } };
 };
 const runs = [measured('b'), listedRun('mine', 'finished'), measured('a')];
+const group = { profile: 'old', runs, problem: undefined };
 
 function treeOf(...shown: ShownRuns[]): RunTree {
   const services = {
     lastRuns: { shown, onChange: () => ({ dispose: () => undefined }) },
     onBackend: () => ({ dispose: () => undefined }),
   } as unknown as Services;
-  const keys = { update: () => undefined } as unknown as ContextKeys;
+  const keys = { update: (values: object) => Object.assign(editor.keys, values) } as unknown as ContextKeys;
   return new RunTree(services, keys, new Reading());
 }
 
@@ -62,6 +63,32 @@ it('does the same in a profile that is not connected, in a row of the same id', 
   expect(tree.getTreeItem(row!).id).toBe(current.getTreeItem(current.getChildren()[0]!).id);
   tree.dispose();
   current.dispose();
+});
+
+it('shows the runs that fit a filter, says what it is, and shows all again without it', () => {
+  const failed = listedRun('other', 'failed');
+  const tree = treeOf(
+    { profile: 'lab', runs: [...runs, failed], problem: undefined, last: undefined },
+    { profile: 'old', runs: [], problem: undefined, last: lastSeenOf({ ...group, seen: 1000 }) },
+  );
+  tree.filter = ' status:finished MINE';
+  expect(drawn(tree)).toEqual(['lab', '  mine', 'old', '  mine']);
+  expect(editor.view.description).toBe('status:finished MINE · 2 of 7');
+  expect(editor.keys.areRunsFiltered).toBe(true);
+  tree.filter = 'status:failed';
+  expect(drawn(tree)).toEqual(['other']);
+  expect(() => {
+    tree.filter = 'status:gone';
+  }).toThrow('the filter names no status of a run: "gone"');
+  expect(tree.filter).toBe('status:failed');
+  tree.filter = 'nothing';
+  expect(drawn(tree)).toEqual([]);
+  expect(editor.view.message).toBe('No run fits the filter: nothing');
+  tree.filter = '';
+  expect(editor.view).toMatchObject({ description: '', message: '' });
+  expect(editor.keys.areRunsFiltered).toBe(false);
+  expect(drawn(tree)).toContain('  other');
+  tree.dispose();
 });
 
 it('takes a selected report for its runs, the oldest first', () => {
