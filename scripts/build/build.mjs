@@ -135,6 +135,7 @@ const carried = [
     to: 'share/tensorboard_server.py',
     mode: 0o755,
   },
+  { from: join(root, 'native/agent/notify/notify.py'), to: 'share/notify.py', mode: 0o644 },
   ...programs('native/agent/slurm', 'slurm'),
   ...programs('native/trainer/data/fetch', 'fetch'),
   { from: join(root, 'native/runtime/requirements.txt'), to: 'share/requirements.txt', mode: 0o644 },

@@ -13,7 +13,7 @@ const permitted = [
   /^dist\/webview\/((dashboard|compare|form)\.(js|css)|codicon\.ttf)$/,
   /^dist\/bin\/(agent|trainer|mpiexec_control\.so)$/,
   /^dist\/cuda(12)?\/libtrainer_cuda\.so$/, // ours; NVIDIA's libraries never
-  /^dist\/share\/(tensorboard_server\.py|(requirements|cuda|cuda12|pip)\.txt|(node\/((code|stage|check)\/)?|fetch\/|slurm\/)[a-z_]+\.py)$/,
+  /^dist\/share\/(tensorboard_server\.py|notify\.py|(requirements|cuda|cuda12|pip)\.txt|(node\/((code|stage|check)\/)?|fetch\/|slurm\/)[a-z_]+\.py)$/,
 ];
 const wanted = [
   'package.json',
@@ -37,6 +37,7 @@ const wanted = [
   'dist/bin/mpiexec_control.so',
   'dist/bin/trainer',
   'dist/share/tensorboard_server.py',
+  'dist/share/notify.py',
   'dist/share/slurm/slurm_job.py',
   'dist/share/slurm/slurm_nodes.py',
   'dist/share/slurm/slurm_stage.py',

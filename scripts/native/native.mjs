@@ -83,6 +83,7 @@ function carryScripts() {
   /** @param {string} path */
   const python = (path) => statSync(path).isDirectory() || path.endsWith('.py');
   cpSync(join(native, 'agent', 'tensorboard', 'tensorboard_server.py'), join(share, 'tensorboard_server.py'));
+  cpSync(join(native, 'agent', 'notify', 'notify.py'), join(share, 'notify.py'));
   cpSync(join(native, 'agent', 'slurm'), join(share, 'slurm'), { recursive: true, filter: python });
   cpSync(join(native, 'node', 'driver.py'), join(share, 'slurm', 'driver.py'));
   cpSync(join(native, 'trainer', 'data', 'fetch'), join(share, 'fetch'), { recursive: true, filter: python });

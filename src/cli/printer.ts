@@ -217,6 +217,7 @@ export class TablePrinter implements RunPrinter {
       case 'figures_passed_over':
       case 'figures_limited':
       case 'figures_delayed':
+      case 'notify_failed':
         this.note(eventText(value));
         break;
       case 'node_joined':

@@ -30,6 +30,7 @@ const agent: Area = {
     'connection',
     'ranks',
     'tensorboard',
+    'notify',
     'reports',
     'metrics',
     'run',

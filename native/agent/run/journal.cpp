@@ -30,6 +30,7 @@ std::string Journal::text_of(const std::string& kind, const Json& fields) const 
 void Journal::event(const std::string& kind, const Json& fields) {
   lines_.append(text_of(kind, fields), now_seconds(), kind == "finished");
   retry();
+  if (heard_) heard_(kind, fields);
 }
 
 bool Journal::retry() {

@@ -1,5 +1,6 @@
 // events.jsonl: the supervisor's journal.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "agent/messages/json.h"
@@ -13,6 +14,8 @@ class Journal {
   explicit Journal(const std::string& path);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
+  /// Tells `heard` of each event, with its kind and fields, once it is written or kept.
+  void listen(std::function<void(const std::string& kind, const Json& fields)> heard) { heard_ = std::move(heard); }
   void set_generation(int generation) { generation_ = generation; }
 
   /// Appends one line with time, kind, generation and then `fields`. A journal that cannot be
@@ -27,6 +30,7 @@ class Journal {
   std::string text_of(const std::string& kind, const Json& fields) const;
 
   KeptLines lines_;
+  std::function<void(const std::string&, const Json&)> heard_;
   int generation_ = 1;
   bool delayed_ = false;
 };

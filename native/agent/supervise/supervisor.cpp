@@ -56,6 +56,7 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
       guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd, gpu_locks_.descriptors()),
       samples_(folder),
       reports_(folder, spec),
+      notifier_(folder, spec),
       watch_(folder),
       local_(folder.dir(), [this] { return spared(); }) {
   const sigset_t handled = handled_signals();
@@ -65,6 +66,7 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a rank leaves behind becomes our child, where we find it
 
+  journal_.listen([this](const std::string& kind, const Json& fields) { notifier_.heard(kind, fields, journal_); });
   state_.generation = generation;
   journal_.set_generation(generation);
   state_.world = spec.ranks;
@@ -100,6 +102,12 @@ GenerationResult Supervisor::run_generations() {
   while (result.worth_retrying && restarts_ < spec_.max_restarts) {
     if (stop_) return as_stopped(result);
     say_restarting(result, spec_.max_restarts - ++restarts_);
+    notifier_.tell("restarting",
+                   {{"status", state_.phase},
+                    {"generation", state_.generation},
+                    {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
+                    {"restarts_left", spec_.max_restarts - restarts_}},
+                   journal_);
     rest_before_restart();
     if (stop_) return as_stopped(result);
     evaluator_.kill();  // the next one tells of the new generation
@@ -301,6 +309,7 @@ void Supervisor::conclude(const GenerationResult& result) {
   std::set<int> kept = tensorboard_.spared();
   kept.insert({guard_.process().pid, samples_.asker()});
   Sweep sweep([&] {
+    kept.merge(notifier_.spared());
     std::vector<NamedProcess> all = find_marked(folder_.dir(), kept);
     const std::vector<NamedProcess> below = find_descendants(::getpid(), kept);
     all.insert(all.end(), below.begin(), below.end());
@@ -326,8 +335,10 @@ void Supervisor::conclude(const GenerationResult& result) {
                               {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
                               {"seconds", *state_.ended - state_.started}});
   save_state();
+  tell_of_end(result);
   wait_for_disk();
   finish_mirror();
+  notifier_.finish();
 }
 
 /// How a run ended is worth a wait: without it the run reads as interrupted, without a reason.

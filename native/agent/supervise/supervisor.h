@@ -7,6 +7,7 @@
 
 #include "agent/cluster/cluster.h"
 #include "agent/gpus/gpu_locks.h"
+#include "agent/notify/notifier.h"
 #include "agent/reports/reports.h"
 #include "agent/run/journal.h"
 #include "agent/run/sample_log.h"
@@ -64,6 +65,7 @@ class Supervisor {
   void end_evaluator(const GenerationResult& result);
   void conclude(const GenerationResult& result);
   std::set<int> spared() const;
+  void tell_of_end(const GenerationResult& result);
   void set_phase(const std::string& phase);
   void save_state();
   void save_what_waits();
@@ -81,6 +83,7 @@ class Supervisor {
   TensorboardWatch tensorboard_;
   SampleLog samples_;
   Reports reports_;
+  Notifier notifier_;
   RunWatch watch_;
   LocalRanks local_;
   Descriptor signals_;                       ///< readable while a signal waits

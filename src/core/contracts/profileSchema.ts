@@ -1,6 +1,7 @@
 // The profile, and the file that holds profiles. This is the source of media/profiles.schema.json.
 import * as z from 'zod/mini';
 import { portRangeText } from './ports.js';
+import { notifyProfileSchema } from './notifySchema.js';
 import { slurmProfileSchema } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
@@ -219,6 +220,9 @@ export const profileSchema = z
     ),
     maxRestarts: optional(
       z.int().check(z.gte(0), about('Restarts after a failure. Default: the number of spares, else 0.')),
+    ),
+    notify: optional(
+      notifyProfileSchema.check(about('Who is told by the head how its runs fare, without an editor.')),
     ),
     pricePerNodeHour: optional(
       z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { demand } from '../base/validation.js';
 import type { NodePath } from '../base/nodePath.js';
 import { limitsSchema } from './limitsSchema.js';
+import { notifyRecordSchema } from './notifySchema.js';
 import { slurmWishFields } from './slurmSchema.js';
 
 const argv = z.array(z.string());
@@ -159,6 +160,7 @@ export const runSpecSchema = z.object({
   }),
   hashes: z.object({ trainer: z.string(), agent: z.string(), requirements: z.string() }),
   limits: limitsSchema,
+  notify: z.optional(notifyRecordSchema),
   launcher: z.string(),
   /** Of a run that Slurm starts. */
   slurm: z.optional(slurmRecordSchema),
@@ -359,6 +361,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('figures_passed_over', { file: z.string(), lines: count, reason: z.string() }),
   event('figures_limited', { what: z.enum(['files', 'tags']), most: count }),
   event('figures_delayed', { reason: z.string() }),
+  event('notify_failed', { what: z.string(), of: z.string(), reason: z.string() }),
   event('finished', {
     phase: z.enum(['finished', 'stopped', 'failed']),
     exit_code: z.nullable(z.int()),

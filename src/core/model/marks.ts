@@ -137,6 +137,8 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled':
       return `no ${event.silent === true ? 'output' : 'step'} for ${Math.floor(event.seconds)} s${waitingText(event)}`;
+    case 'notify_failed':
+      return `a message (${event.of}) was not sent: ${event.reason}`;
     case 'moving':
       return `output came again after ${Math.floor(event.seconds)} s`;
     case 'hang':
@@ -234,6 +236,7 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
     case 'figures_passed_over':
     case 'figures_limited':
     case 'figures_delayed':
+    case 'notify_failed':
       return undefined;
   }
 }
@@ -271,6 +274,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'figures_passed_over':
     case 'figures_limited':
     case 'figures_delayed':
+    case 'notify_failed':
       return 'warning';
     case 'finished':
       return event.phase === 'failed' ? 'error' : 'info';

@@ -100,6 +100,7 @@ export class RunJournal {
       case 'figures_passed_over':
       case 'figures_limited':
       case 'figures_delayed':
+      case 'notify_failed':
         break;
       case 'finished':
         this.isOver = true;

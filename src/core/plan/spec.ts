@@ -10,6 +10,7 @@ import { argvOf, type RunRequest } from './request/request.js';
 import { headAddress } from './headAddress.js';
 import { isSpare, startsRanks } from '../contracts/slots.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { notifyKinds } from '../contracts/notifySchema.js';
 import type { StartSpec } from '../contracts/runSchema.js';
 import type { NodePath } from '../base/nodePath.js';
 import { onHead } from './evaluated.js';
@@ -79,6 +80,9 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
         : {}),
       ...(request.timeLimit === undefined ? {} : { timeLimit: request.timeLimit }),
     },
+    ...(profile.notify === undefined || request.report !== undefined
+      ? {}
+      : { notify: { ...profile.notify, on: profile.notify.on ?? [...notifyKinds] } }),
     ...(home === undefined
       ? { launcher: 'fork', gpus: nodes[0]?.gpus ?? null }
       : {

@@ -35,6 +35,8 @@ export interface NativeSources {
   /** What keeps mpiexec from opening a port; the agent looks for it beside itself. */
   mpiexecControl: string;
   tensorboardServer: string;
+  /** What sends messages about runs; the agent looks for it beside its folder. */
+  notify: string;
   /** Folder of the parts of a job of Slurm's. */
   slurm: string;
   /** Folder of the downloader's parts. */
@@ -54,6 +56,7 @@ export function scriptsOf(sources: NativeSources): { name: string; path: string 
   return [
     { name: mpiexecControlName, path: sources.mpiexecControl },
     { name: 'share/tensorboard_server.py', path: sources.tensorboardServer },
+    { name: 'share/notify.py', path: sources.notify },
     ...slurmParts.map((part) => ({
       name: `share/slurm/${part}.py`,
       path: join(sources.slurm, `${part}.py`),
@@ -115,6 +118,7 @@ function packaged(bundleDir: string): NativeSources {
     trainer: join(bundleDir, 'bin', 'trainer'),
     mpiexecControl: join(bundleDir, mpiexecControlName),
     tensorboardServer: join(bundleDir, 'share', 'tensorboard_server.py'),
+    notify: join(bundleDir, 'share', 'notify.py'),
     slurm: join(bundleDir, 'share', 'slurm'),
     fetch: join(bundleDir, 'share', 'fetch'),
     requirements: join(bundleDir, 'share', 'requirements.txt'),
@@ -130,6 +134,7 @@ function built(root: string, bin: string): NativeSources {
     trainer: join(bin, 'trainer'),
     mpiexecControl: join(bin, 'mpiexec_control.so'),
     tensorboardServer: join(root, 'native', 'agent', 'tensorboard', 'tensorboard_server.py'),
+    notify: join(root, 'native', 'agent', 'notify', 'notify.py'),
     slurm: join(root, 'native', 'agent', 'slurm'),
     fetch: join(root, 'native', 'trainer', 'data', 'fetch'),
     requirements: join(root, 'native', 'runtime', 'requirements.txt'),
@@ -178,6 +183,7 @@ async function firstMissing(sources: NativeSources): Promise<string | undefined>
     [sources.trainer, constants.X_OK],
     [sources.mpiexecControl, constants.R_OK],
     [sources.tensorboardServer, constants.R_OK],
+    [sources.notify, constants.R_OK],
     [sources.slurm, constants.R_OK],
     [sources.fetch, constants.R_OK],
     [sources.requirements, constants.R_OK],

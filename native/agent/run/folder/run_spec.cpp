@@ -245,6 +245,8 @@ RunSpec parse_run_spec(const Json& json) {
   spec.tensorboard = fields.boolean_or("tensorboard", false);
   spec.tensorboard_idle = fields.number_or("tensorboardIdle", 3600, 0, kYear);
 
+  if (const Json* notify = fields.find("notify")) spec.notify_of = Fields(*notify, "spec.notify").strings("on");
+
   static const Json kNone = Json::object();
   const Json* given_paths = fields.find("paths");
   const Fields paths(given_paths != nullptr ? *given_paths : kNone, "spec.paths");

@@ -148,6 +148,20 @@ describe('planRun', () => {
     expect(failure(train, { silenceTimeout: 5 }).message).toMatch(/for programs of your own/);
   });
 
+  it('says who is told of what, but not for a report', () => {
+    const profile: Profile = { ...local, notify: { webhookFile: '~/.hook' } };
+    const told = plan(train, { profile });
+    expect(told.notify).toEqual({
+      webhookFile: '~/.hook',
+      on: ['finished', 'failed', 'stopped', 'restarting', 'stalled', 'budget'],
+    });
+    expect(check(runSpecSchema, told).ok).toBe(true);
+    const chosen: Profile = { ...local, notify: { command: ['tell'], on: ['failed'] } };
+    expect(plan(train, { profile: chosen }).notify).toEqual({ command: ['tell'], on: ['failed'] });
+    expect(plan(train, { profile, report: { kind: 'scaling', begun: 1 } })).not.toHaveProperty('notify');
+    expect(plan(train)).not.toHaveProperty('notify');
+  });
+
   it('evaluates only training, with data for it, and when wanted', () => {
     expect(plan(train).evaluator).toBeNull();
     expect(plan([...train, '--eval-data', '/v'], { evaluator: false }).evaluator).toBeNull();

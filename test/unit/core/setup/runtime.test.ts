@@ -215,7 +215,7 @@ async function stateOfProcess(pid: number): Promise<string | undefined> {
 
 describe('ensureLocalRuntime', () => {
   function sources(folder: string): Parameters<typeof ensureLocalRuntime>[0] {
-    for (const name of ['tensorboard_server', 'driver', ...slurmParts, ...fetchParts]) {
+    for (const name of ['tensorboard_server', 'notify', 'driver', ...slurmParts, ...fetchParts]) {
       writeFileSync(join(folder, `${name}.py`), 'print()');
     }
     return {
@@ -223,6 +223,7 @@ describe('ensureLocalRuntime', () => {
       trainer: script(folder, 'trainer', 'echo trainer'),
       mpiexecControl: script(folder, 'mpiexec_control.so', ''),
       tensorboardServer: join(folder, 'tensorboard_server.py'),
+      notify: join(folder, 'notify.py'),
       slurm: folder,
       fetch: folder,
       requirements: requirements(folder),
@@ -292,6 +293,7 @@ describe('findNativeSources', () => {
     }
     for (const name of [
       'native/agent/tensorboard/tensorboard_server.py',
+      'native/agent/notify/notify.py',
       'native/runtime/requirements.txt',
       'native/runtime/cuda.txt',
       'native/runtime/cuda12.txt',
@@ -307,6 +309,7 @@ describe('findNativeSources', () => {
       'bin/trainer',
       'bin/mpiexec_control.so',
       'share/tensorboard_server.py',
+      'share/notify.py',
       'share/requirements.txt',
       'share/cuda.txt',
       'share/cuda12.txt',
