@@ -1,10 +1,6 @@
-import { resolve } from 'node:path';
-import type { Profile } from '../../core/contracts/profileSchema.js';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { assertTrainFlags, trainHelp } from '../../core/plan/request/flagCheck.js';
 import { trainerHelpWords } from '../../core/plan/request/flags.js';
-import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
-import { hostListOf } from '../../core/plan/request/hostWish.js';
 import type { AskedRun } from '../../core/plan/request/commandLine.js';
 import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
 import {
@@ -15,90 +11,15 @@ import {
 import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import { WorkspaceFile } from '../../core/presets/workspaceFile.js';
 import { presetRun } from '../../core/presets/presetRun.js';
-import { parseStage } from '../../core/stage/spec.js';
-import type { RunCode } from '../../core/code/place.js';
 import type { StartedRun } from '../../core/cluster/nodes/machine.js';
-import { snapshotFor } from '../../core/cluster/nodes/startCode.js';
-import { countOf, type Args } from '../args.js';
+import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
 import { figuresFile } from '../../core/follow/figureLines.js';
 import { followRun, makePrinter } from '../follow.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
 import { printWarnings } from '../startWarnings.js';
-import { wishFlags, wishesOf } from '../wishes.js';
-
-/**
- * What stands on the command line, and before it what a preset says. UserError (usage) for a number
- * that is none.
- */
-export function typedRun(profile: Profile, folder: string, args: Args, preset?: AskedRun): TypedRun {
-  const ranks = args.value('ranks');
-  const nodes = args.value('nodes');
-  const hosts = args.value('hosts');
-  const gpus = args.value('gpus');
-  const name = args.value('name');
-  const notes = args.value('notes');
-  const runDir = args.value('run-dir');
-  const logdir = args.value('logdir');
-  const stage = args.value('stage');
-  if (preset && args.rest.length > 0) {
-    const hint = 'Leave out what stands after --, or --preset';
-    throw new UserError('usage', 'a preset has a command of its own', hint);
-  }
-  const { cwd = '.', ...kept }: Partial<AskedRun> = preset ?? {};
-  delete kept.codeFolder; // its content is looked up by whoever starts the run
-  // A run has one of the two.
-  if (hosts !== undefined) delete kept.nodes;
-  if (nodes !== undefined) delete kept.hosts;
-  return {
-    ...kept,
-    words: kept.words ?? args.rest,
-    profile,
-    cwd: resolve(folder, cwd),
-    tensorboard: args.has('tensorboard') || kept.tensorboard === true,
-    wait: args.has('wait') || kept.wait === true,
-    evaluator: !args.has('no-evaluator') && kept.evaluator !== false,
-    ...(ranks === undefined ? {} : { ranks: countOf('--ranks', ranks, 2) }),
-    ...(nodes === undefined ? {} : { nodes: countOf('--nodes', nodes, 2) }),
-    ...(hosts === undefined ? {} : { hosts: hostListOf(hosts, '--hosts') }),
-    ...perOf(args),
-    ...(gpus === undefined ? {} : { gpus: gpuWishOf(gpus, '--gpus').text }),
-    ...(name === undefined ? {} : { name }),
-    ...(args.has('tag') ? { tags: args.all('tag') } : {}),
-    ...(notes === undefined ? {} : { notes }),
-    ...(runDir === undefined ? {} : { runDir }),
-    ...(logdir === undefined ? {} : { logdir }),
-    ...(stage === undefined ? {} : { stage: parseStage(stage) }),
-    ...wishesOf(args, kept),
-  };
-}
-
-function perOf(args: Args): Pick<TypedRun, 'per'> {
-  const node = args.has('per-node');
-  const slot = args.has('per-slot');
-  if (node && slot) {
-    throw new UserError('usage', '--per-node and --per-slot were both given', 'Give one of them');
-  }
-  return node ? { per: 'node' } : slot ? { per: 'slot' } : {};
-}
-
-/**
- * The folder as it is now; what stays at home is said. Where hosts are named, the start logs in: it
- * knows which ones to leave alone. UserError (usage, connection), Cancelled.
- */
-async function codeOf(
-  context: Context,
-  { hosts }: TypedRun,
-  folder: string | undefined,
-): Promise<RunCode | undefined> {
-  if (folder === undefined) return undefined;
-  const machine = hosts === undefined ? context.machine : {};
-  const snapshot = await context.withProgress((progress) =>
-    snapshotFor(machine, resolve(context.cwd, folder), { cache: context.cache, ...progress }),
-  );
-  for (const note of snapshot.notes) context.output.note(note);
-  return { record: snapshot.record, snapshot };
-}
+import { codeOf, typedRun } from '../typedRun.js';
+import { wishFlags } from '../wishes.js';
 
 /** Of the folder that the command is given in. UserError (usage). */
 async function presetOf(

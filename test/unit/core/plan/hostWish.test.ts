@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../../../../src/cli/args.js';
 import { errorWords } from '../../../../src/cli/remedies.js';
-import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { typedRun } from '../../../../src/cli/typedRun.js';
+import { run } from '../../../../src/cli/verbs/run.js';
 import { runFrom, typedFrom } from '../../../../src/cli/verbs/runFrom.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';

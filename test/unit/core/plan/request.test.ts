@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseVerb } from '../../../../src/cli/args.js';
-import { run, typedRun } from '../../../../src/cli/verbs/run.js';
+import { typedRun } from '../../../../src/cli/typedRun.js';
+import { run } from '../../../../src/cli/verbs/run.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
