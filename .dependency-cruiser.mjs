@@ -76,6 +76,7 @@ export const coreFolders = [
   'tunnels',
   'follow',
   'bakeoff',
+  'sweep',
   'measure',
   'checkpoints',
   'export',

@@ -24,6 +24,7 @@ import { runs } from './verbs/runs.js';
 import { runtime } from './verbs/cluster/runtime.js';
 import { stage } from './verbs/cluster/stage.js';
 import { stop } from './verbs/stop.js';
+import { sweep } from './verbs/sweep.js';
 import { tag } from './verbs/tag.js';
 import { tensorboard } from './verbs/tensorboard.js';
 import { terminal } from './verbs/cluster/terminal.js';
@@ -44,6 +45,7 @@ export const verbs: readonly Verb[] = [
   runs,
   compare,
   report,
+  sweep,
   tag,
   attach,
   logs,

@@ -173,6 +173,35 @@ const bakeoff = record('bakeoff', {
   cancelled: z.boolean(),
 });
 
+const sweepTrial = record('sweep-trial', {
+  number: count,
+  name: text,
+  values: z.record(text, text),
+  status: z.enum(['waiting', 'starting', 'running', 'finished', 'stopped', 'failed', 'interrupted']),
+  why: text,
+  best: figure,
+  last: figure,
+  images_per_sec: figure,
+  seconds: figure,
+  cost: figure,
+  currency: nullable(text),
+  id: nullable(text),
+  dir: nullable(text),
+  command: text,
+});
+const sweep = record('sweep', {
+  folder: text,
+  name: text,
+  metric: text,
+  goal: z.enum(['max', 'min']),
+  best: nullable(count),
+  command: nullable(text),
+  trials: count,
+  finished: count,
+  failed: count,
+  cancelled: z.boolean(),
+});
+
 const staged = record('staged', {
   to: text,
   files: count,
@@ -235,6 +264,8 @@ export const outputRecords = {
   scaling,
   'bakeoff-candidate': bakeoffCandidate,
   bakeoff,
+  'sweep-trial': sweepTrial,
+  sweep,
   log: record('log', { source: text, offset: count, text, time: z.optional(figure) }),
   checkpoint: record('checkpoint', { ...checkpointSchema.shape, top1: z.optional(z.number()) }),
   prediction: record('prediction', {

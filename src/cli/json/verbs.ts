@@ -20,6 +20,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   runs: ['listed-run'],
   compare: ['compared', 'differences'],
   report: ['scaling-point', 'scaling', 'bakeoff-candidate', 'bakeoff'],
+  sweep: ['sweep-trial', 'sweep'],
   tag: ['tagged'],
   logs: ['log'],
   stop: ['stopped', 'killed'],

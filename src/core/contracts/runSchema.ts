@@ -114,9 +114,9 @@ const slurmRecordSchema = z.object({
 export type SlurmRecord = z.infer<typeof slurmRecordSchema>;
 
 const reportSchema = z.object({
-  kind: z.enum(['scaling', 'bakeoff']),
-  /** When the report was begun, seconds since the epoch. All of its runs have the same. */
-  begun: z.number(),
+  kind: z.enum(['scaling', 'bakeoff', 'sweep']),
+  /** When it was begun, seconds since the epoch, the same for all its runs; `trial`: of a sweep, from 1. */
+  ...{ begun: z.number(), trial: z.optional(count) },
 });
 /** The report that a run was started for. */
 export type ReportRecord = z.infer<typeof reportSchema>;

@@ -6,12 +6,21 @@ import type { ReportRecord } from '../contracts/runSchema.js';
 import { bakeOffData, bakeOffPage } from './bakeOffFolder.js';
 import { readData } from './pagesFolder.js';
 import { scalingData, scalingPage } from './scalingFolder.js';
+import { sweepData, sweepPage } from './sweepFolder.js';
 
 type ReportKind = ReportRecord['kind'];
 
 /** The HTML page in the folder. */
-export const pageOf: Record<ReportKind, string> = { scaling: scalingPage, bakeoff: bakeOffPage };
-const dataOf: Record<ReportKind, string> = { scaling: scalingData, bakeoff: bakeOffData };
+export const pageOf: Record<ReportKind, string> = {
+  scaling: scalingPage,
+  bakeoff: bakeOffPage,
+  sweep: sweepPage,
+};
+const dataOf: Record<ReportKind, string> = {
+  scaling: scalingData,
+  bakeoff: bakeOffData,
+  sweep: sweepData,
+};
 
 /**
  * When the report in the folder was begun, in seconds since the epoch: `report.begun` in the

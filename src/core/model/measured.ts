@@ -1,5 +1,5 @@
-// Runs that a measurement starts, one after the other: by their record, and where that is of an older
-// version, by what they are called and by their tag.
+// Runs that a report or a sweep starts: by their record, and where that is of an older version, by
+// what they are called and by their tag.
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { ReportRecord } from '../contracts/runSchema.js';
 
@@ -40,7 +40,11 @@ export function reportOf({ about, run }: Measured): RunReport | undefined {
   return tags.includes(scalingTag) && isPoint ? { kind: 'scaling' } : undefined;
 }
 
-const titles: Record<ReportRecord['kind'], string> = { scaling: 'Scaling', bakeoff: 'Fastest settings' };
+const titles: Record<ReportRecord['kind'], string> = {
+  scaling: 'Scaling',
+  bakeoff: 'Fastest settings',
+  sweep: 'Sweep',
+};
 
 /** Whether it names a kind of report. */
 export const isReportKind = (kind: unknown): kind is ReportRecord['kind'] =>
@@ -50,8 +54,14 @@ export const isReportKind = (kind: unknown): kind is ReportRecord['kind'] =>
 export const reportTitle = (kind: ReportRecord['kind'], profile: string): string =>
   `${titles[kind]} of ${profile}`;
 
-/** Whether a measurement started the run, here or elsewhere. */
-export const isMeasured = (run: Measured): boolean => reportOf(run) !== undefined;
+/**
+ * Whether a measurement started the run, here or elsewhere, which ends it itself. A trial of a sweep
+ * is a training in its own right.
+ */
+export function isMeasured(run: Measured): boolean {
+  const kind = reportOf(run)?.kind;
+  return kind !== undefined && kind !== 'sweep';
+}
 
 /** The same runs in the same order, but those of measurements last. */
 export function ownFirst<R extends { run: { entry: Measured } }>(runs: readonly R[]): R[] {

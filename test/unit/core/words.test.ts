@@ -57,6 +57,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'scaling/html.ts': /^\}\nbody\{/,
   'slurm/step.ts': /^--[a-z-]+(=[a-z0-9]*)?$/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
+  'sweep/metric.ts': /^--eval-data$/,
+  'sweep/trialWords.ts': /^--run-dir$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,
 };

@@ -13,7 +13,7 @@ export interface TypedAbout {
 /** Characters of a name. */
 export const longestName = 80;
 /** Characters of a tag. */
-const longestTag = 40;
+export const longestTag = 40;
 /** Tags of one run. */
 const mostTags = 20;
 /** Characters of notes. */

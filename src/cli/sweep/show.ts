@@ -1,0 +1,66 @@
+// What a sweep says on the terminal, and with --json.
+import { resolve } from 'node:path';
+import { sweepPage } from '../../core/measure/sweepFolder.js';
+import { metricText } from '../../core/sweep/metric.js';
+import { sweepNotes, trialTable, verdictSentence } from '../../core/sweep/pages.js';
+import { bestTrial, ranked, trialText, type Sweep, type Trial } from '../../core/sweep/record.js';
+import type { Context } from '../context.js';
+import { table } from '../format.js';
+import type { Output } from '../output.js';
+
+export const interrupted = 130;
+
+/** One line on a trial that started, was found under way, or ended. */
+export function tellTrial(
+  { trials, metric }: Sweep,
+  trial: Trial,
+  what: 'started' | 'attached' | 'ended',
+): string {
+  const of = `${trialText(trial)} of ${trials.length}`;
+  const id = trial.run?.id ?? '';
+  if (what === 'started') return `${of} started: ${id}`;
+  if (what === 'attached') return `${of} attached: ${id}`;
+  const value = trial.best === null ? '' : `, best ${metric.name} ${metricText(metric.name, trial.best)}`;
+  return `${of} ${trial.status}${value}${trial.why === '' ? '' : `: ${trial.why}`}`;
+}
+
+/** How a sweep that ended before its time goes on, and which of its runs do. */
+export function showLeft(output: Output, { trials }: Sweep, folder: string): void {
+  for (const { status, run } of trials) {
+    if (status !== 'running' || !run) continue;
+    output.note(`${run.id} goes on; stop it with: trainyard stop ${run.id}`);
+  }
+  output.note(`go on with: trainyard sweep --resume ${folder}`);
+}
+
+export function showSweep({ output, json }: Context, sweep: Sweep, folder: string): void {
+  const { name, metric, trials, cancelled } = sweep;
+  const best = bestTrial(sweep);
+  if (cancelled) showLeft(output, sweep, folder);
+  if (json) {
+    for (const trial of ranked(sweep)) output.json(trialRecord(trial));
+    const count = (status: Trial['status']): number => trials.filter((one) => one.status === status).length;
+    output.json({
+      ...{ type: 'sweep', folder, name, metric: metric.name, goal: metric.goal },
+      ...{ best: best?.number ?? null, command: best?.command ?? null },
+      ...{ trials: trials.length, finished: count('finished'), failed: count('failed'), cancelled },
+    });
+    return;
+  }
+  const { head, rows, right } = trialTable(sweep);
+  const heads = head.map((title) => title.toUpperCase());
+  for (const line of table(heads, rows, right)) output.line(line);
+  output.line('');
+  output.line(verdictSentence(sweep));
+  if (best) output.line(`again   ${best.command}`);
+  for (const note of sweepNotes(sweep)) output.note(note);
+  output.line(`report  ${resolve(folder, sweepPage)}`);
+}
+
+const trialRecord = ({ run, imagesPerSec: images_per_sec, ...trial }: Trial) => {
+  const { number, name, values, status, why, best, last, seconds, cost, currency, command } = trial;
+  return {
+    ...({ type: 'sweep-trial', number, name, values, status, why, best, last, images_per_sec } as const),
+    ...{ seconds, cost, currency, id: run?.id ?? null, dir: run?.dir ?? null, command },
+  };
+};

@@ -1,0 +1,250 @@
+// A sweep: the same program with other settings, an ordinary run for each. What a trial comes to is
+// handed on before the next one starts, so that a sweep that was ended goes on.
+import { AgentError } from '../agent/agentClient.js';
+import { Cancelled, errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
+import { sharedAbort } from '../base/lifecycle.js';
+import { nullLogger, type Logger } from '../base/log.js';
+import type { Progress } from '../base/progress.js';
+import type { Machine } from '../cluster/nodes/machine.js';
+import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
+import { CompareReader } from '../follow/compareReader.js';
+import { LostNodes } from '../follow/lostNodes.js';
+import { RunFollower } from '../follow/run.js';
+import { reasonOf, statusOf } from '../model/runStatus.js';
+import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
+import { metricValue } from '../sweep/metric.js';
+import { isTried, trialTags, type Sweep, type Trial } from '../sweep/record.js';
+
+/** What is tried, where, and who hears of it. */
+export interface SweepOptions extends Progress {
+  machine: Machine;
+  /** As it was left, or new. */
+  sweep: Sweep;
+  /** What a trial runs. Its name, tags and report are added. */
+  runOf: (trial: Trial) => TypedRun;
+  /** Trials under way at the same time. */
+  atOnce: number;
+  /** After each change of a trial, with all of them. */
+  onSweep: (sweep: Sweep) => Promise<void>;
+  /** Each run as it starts. */
+  onRun: (id: string) => Promise<void>;
+  /** Each trial as its run starts, goes on after it was left, and ends. */
+  onTrial: (trial: Trial, what: 'started' | 'attached' | 'ended') => void;
+  /** Of an error, in the words of a user interface. */
+  errorWords?: (error: unknown) => string;
+  logger?: Logger;
+}
+
+type TrialRun = NonNullable<Trial['run']>;
+
+/**
+ * The sweep at its end, also where `signal` ends it: runs that are under way go on then. Rejects
+ * where the connection is lost for good, and where the sweep cannot be handed on; what there is was
+ * handed on before.
+ */
+export async function runSweep(options: SweepOptions): Promise<Sweep> {
+  return new Sweeping(options).run();
+}
+
+class Sweeping {
+  private sweep: Sweep;
+  private readonly abort = sharedAbort();
+  private readonly reader = new CompareReader();
+  private readonly logger: Logger;
+  private handed: Promise<void> = Promise.resolve();
+  private starts: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: SweepOptions) {
+    this.sweep = { ...options.sweep, cancelled: false };
+    this.logger = options.logger ?? nullLogger;
+  }
+
+  async run(): Promise<Sweep> {
+    const { signal, atOnce } = this.options;
+    const giveUp = (): void => {
+      this.abort.abort();
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    try {
+      throwIfCancelled(signal);
+      await this.hand();
+      await this.findLeft();
+      const open = this.sweep.trials.filter((trial) => !isTried(trial));
+      // Those that are under way have the nodes that the others wait for.
+      const jobs = [...open.filter(({ run }) => run), ...open.filter(({ run }) => !run)].map(
+        ({ number }) => number,
+      );
+      const workers = Array.from({ length: Math.min(atOnce, jobs.length) }, () => this.work(jobs));
+      const failed = (await Promise.allSettled(workers)).filter((one) => one.status === 'rejected');
+      const error = failed.find(({ reason }) => !isCancelled(reason)) ?? failed[0];
+      if (error) throw error.reason;
+    } catch (error) {
+      if (!isCancelled(error) || signal?.aborted !== true) throw error;
+      this.sweep = { ...this.sweep, cancelled: true };
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+    await this.hand();
+    return this.sweep;
+  }
+
+  /** Runs of trials that were under way when this side was ended, also of one that was starting. */
+  private async findLeft(): Promise<void> {
+    const { machine } = this.options;
+    const left = this.sweep.trials.filter(({ status }) => status === 'starting' || status === 'running');
+    const [first] = left;
+    if (!first) return;
+    const runs = await (await machine.registry(this.options.runOf(first).profile)).list();
+    for (const trial of left) {
+      const found = runs.find((run) => this.isOf(run, trial));
+      const run = found ? { id: found.id, dir: found.dir } : null;
+      await this.change(trial, found ? { status: 'running', run } : { status: 'waiting', run: null });
+    }
+  }
+
+  private isOf({ run }: RunEntry, { number }: Trial): boolean {
+    const { kind, begun, trial } = run?.report ?? {};
+    return kind === 'sweep' && begun === this.sweep.created && trial === number;
+  }
+
+  private async work(jobs: number[]): Promise<void> {
+    for (;;) {
+      const number = jobs.shift();
+      if (number === undefined) return;
+      try {
+        throwIfCancelled(this.abort.signal);
+        await this.try(number);
+      } catch (error) {
+        this.abort.abort(); // the others end too, and their runs go on
+        throw error;
+      }
+    }
+  }
+
+  private async try(number: number): Promise<void> {
+    const left = this.trial(number).run;
+    if (left) this.options.onTrial(this.trial(number), 'attached');
+    const run = left ?? (await this.startInTurn(number));
+    if (run) await this.stay(number, run);
+    this.options.onTrial(this.trial(number), 'ended');
+  }
+
+  /** One after the other: so the first trials are the first in the queue of GPUs. */
+  private startInTurn(number: number): Promise<TrialRun | undefined> {
+    const started = this.starts.then(() => this.start(number));
+    this.starts = started.catch(() => undefined);
+    return started;
+  }
+
+  /** Undefined where the trial could not be started, and is noted as failed. */
+  private async start(number: number): Promise<TrialRun | undefined> {
+    const { machine, onProgress } = this.options;
+    const { signal } = this.abort;
+    throwIfCancelled(signal);
+    const trial = this.trial(number);
+    await this.change(trial, { status: 'starting' });
+    try {
+      const request = this.requestOf(trial);
+      const started = await machine.start(request, { signal, ...(onProgress ? { onProgress } : {}) });
+      const run = { id: started.id, dir: started.dir };
+      await this.change(trial, { status: 'running', run });
+      await this.options.onRun(run.id);
+      this.options.onTrial(this.trial(number), 'started');
+      return run;
+    } catch (error) {
+      if (!isOfTrial(error)) throw error;
+      await this.change(trial, { status: 'failed', why: this.words(error) });
+      return undefined;
+    }
+  }
+
+  /** It queues where others hold the GPUs that it takes. */
+  private requestOf(trial: Trial): RunRequest {
+    const { name, created } = this.sweep;
+    const typed = this.options.runOf(trial);
+    const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
+    const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
+    const named = { ...typed, name: trial.name, tags, report };
+    const request = requestOf({ ...named, wait: false });
+    const takesGpus = request.device === 'cuda' || request.device === 'auto';
+    return takesGpus ? requestOf({ ...named, wait: true }) : request;
+  }
+
+  private async stay(number: number, { dir }: TrialRun): Promise<void> {
+    const { machine } = this.options;
+    const { profile } = this.options.runOf(this.trial(number));
+    const client = (): ReturnType<typeof machine.node.client> => machine.node.client();
+    const { logger } = this;
+    const follower = new RunFollower({ dir, client, logger });
+    const lost = new LostNodes({
+      joinAgain: async (_, run, host, signal) => machine.joinAgain?.(profile, run, host, { signal }),
+      logger,
+    });
+    follower.onState((details) => {
+      lost.saw(profile.name, details);
+    });
+    const giveUp = (): void => {
+      follower.dispose();
+    };
+    this.abort.signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      throwIfCancelled(this.abort.signal);
+      const details = await follower.follow();
+      await this.change(this.trial(number), await this.outcome(details, profile.name));
+    } catch (error) {
+      if (this.abort.signal.aborted) throw new Cancelled();
+      if (!(error instanceof AgentError)) throw error;
+      await this.change(this.trial(number), { status: 'failed', why: this.words(error) });
+    } finally {
+      this.abort.signal.removeEventListener('abort', giveUp);
+      lost.dispose();
+      follower.dispose();
+    }
+  }
+
+  /** What the run's files tell of it. */
+  private async outcome(details: RunDetails, profile: string): Promise<Partial<Trial>> {
+    const run = await this.reader.read(await this.options.machine.node.client(), profile, details);
+    const { imagesPerSec, seconds, cost } = run.figures;
+    const status = endOf(details);
+    return {
+      ...metricValue(run, this.sweep.metric),
+      ...{ status, imagesPerSec, seconds, cost, currency: run.currency },
+      why: status === 'finished' ? '' : (reasonOf(details) ?? ''),
+      reported: [...new Set(run.own.map(({ tag }) => tag))],
+    };
+  }
+
+  private trial(number: number): Trial {
+    const found = this.sweep.trials.find((one) => one.number === number);
+    if (!found) throw new TypeError(`there is no trial ${number}`);
+    return found;
+  }
+
+  private async change({ number }: Trial, change: Partial<Trial>): Promise<void> {
+    const trials = this.sweep.trials.map((one) => (one.number === number ? { ...one, ...change } : one));
+    this.sweep = { ...this.sweep, trials };
+    await this.hand();
+  }
+
+  /** One after the other: all write the same files. */
+  private hand(): Promise<void> {
+    const { sweep } = this;
+    const handed = this.handed.then(() => this.options.onSweep(sweep));
+    this.handed = handed.catch(() => undefined);
+    return handed;
+  }
+
+  private words(error: unknown): string {
+    return (this.options.errorWords ?? errorText)(error);
+  }
+}
+
+/** Whether it is about one trial, so that the others may be tried. */
+const isOfTrial = (error: unknown): boolean =>
+  error instanceof UserError ? error.code !== 'connection' : error instanceof AgentError && error.code > 0;
+
+function endOf(details: RunDetails): Trial['status'] {
+  const status = statusOf(details);
+  return status === 'finished' || status === 'stopped' || status === 'interrupted' ? status : 'failed';
+}

@@ -1,0 +1,146 @@
+// A sweep as its file keeps it: what is tried, and what became of each trial.
+import * as z from 'zod/mini';
+import { nodePathSchema } from '../base/nodePathSchema.js';
+import { longestTag, tagsOf } from '../plan/request/about.js';
+import { valuesText, type Values } from './grid.js';
+import { byMetric, goals } from './metric.js';
+
+const count = z.int().check(z.gte(0));
+const texts = z.array(z.string());
+const figure = z.nullable(z.number());
+
+/** `starting`: its run was asked for, and may be there or not. */
+const trialStatusSchema = z.enum([
+  'waiting',
+  'starting',
+  'running',
+  'finished',
+  'stopped',
+  'failed',
+  'interrupted',
+]);
+
+/**
+ * `number` counts from 1. `why` is one line, empty where nothing is wrong. `command` starts the same
+ * run by itself. Of its figures null is what nobody knows; `seconds` is for how long it held its
+ * nodes.
+ */
+const trialSchema = z.object({
+  number: count,
+  name: z.string(),
+  values: z.record(z.string(), z.string()),
+  status: trialStatusSchema,
+  run: z.nullable(z.object({ id: z.string(), dir: nodePathSchema })),
+  why: z.string(),
+  command: z.string(),
+  best: figure,
+  last: figure,
+  imagesPerSec: figure,
+  seconds: figure,
+  cost: figure,
+  currency: z.nullable(z.string()),
+  /** Names of what an own program reported. */
+  reported: texts,
+});
+
+/** The command line that made a sweep: its flags by their names, and what stands after them. */
+const askedSchema = z.object({
+  profile: z.string(),
+  /** Of a flag without a value an empty text. */
+  flags: z.record(z.string(), texts),
+  rest: texts,
+});
+
+/** Of sweep.json. `created` is in seconds since the epoch. */
+export const sweepSchema = z.object({
+  version: z.literal(1),
+  name: z.string(),
+  profile: z.string(),
+  created: z.number(),
+  asked: askedSchema,
+  /** The folder of this machine against which paths are read. */
+  cwd: z.string(),
+  metric: z.object({ name: z.string(), goal: z.enum(goals) }),
+  trials: z.array(trialSchema),
+  /** Ended by the user before its end. */
+  cancelled: z.boolean(),
+});
+
+/** One trial, and what became of it. */
+export type Trial = z.infer<typeof trialSchema>;
+/** How a trial stands. */
+type TrialStatus = z.infer<typeof trialStatusSchema>;
+/** The command line that made a sweep. */
+export type AskedSweep = z.infer<typeof askedSchema>;
+/** A sweep as its file keeps it. */
+export type Sweep = z.infer<typeof sweepSchema>;
+
+/** `lr-01`; as many digits as the last one needs. */
+export const trialName = (sweep: string, number: number, trials: number): string =>
+  `${sweep}-${String(number).padStart(Math.max(2, String(trials).length), '0')}`;
+
+/** The sweep's name and each value, as tags: of a long one the begin, and no commas. */
+export function trialTags(sweep: string, values: Values): string[] {
+  const tags = Object.entries(values).map(([name, value]) => `${name}=${value}`.replaceAll(',', ';'));
+  return tagsOf([sweep, ...tags.map(cut)]);
+}
+
+function cut(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= longestTag ? text : `${characters.slice(0, longestTag - 1).join('')}…`;
+}
+
+/** A trial before its run. */
+export const newTrial = (of: Pick<Trial, 'number' | 'name' | 'values' | 'command'>): Trial => ({
+  ...of,
+  ...{ status: 'waiting', run: null, why: '', best: null, last: null, imagesPerSec: null },
+  ...{ seconds: null, cost: null, currency: null, reported: [] },
+});
+
+/** Whether nothing of the trial is to come. */
+export const isTried = ({ status }: Pick<Trial, 'status'>): boolean =>
+  status !== 'waiting' && status !== 'starting' && status !== 'running';
+
+/** Whether both are of one command line, so that the one goes on with the other. */
+export function sameSweep(earlier: Sweep, asked: Pick<Sweep, 'name' | 'asked' | 'trials'>): boolean {
+  const of = ({ name, asked, trials }: Pick<Sweep, 'name' | 'asked' | 'trials'>): string =>
+    JSON.stringify([name, sorted(asked), trials.map(({ values }) => values)]);
+  return of(earlier) === of(asked);
+}
+
+const sorted = ({ profile, flags, rest }: AskedSweep): unknown => [
+  profile,
+  Object.entries(flags).sort(([a], [b]) => (a < b ? -1 : 1)),
+  rest,
+];
+
+/** Those that did not finish are tried anew. */
+export function withAgain(sweep: Sweep): Sweep {
+  const again = (trial: Trial): Trial =>
+    isTried(trial) && trial.status !== 'finished' ? newTrial(trial) : trial;
+  return { ...sweep, trials: sweep.trials.map(again) };
+}
+
+/** The best first: those that came to an end, then those that did not, then what was not tried. */
+export function ranked({ trials, metric }: Pick<Sweep, 'trials' | 'metric'>): Trial[] {
+  const better = byMetric(metric.goal);
+  return [...trials].sort(
+    (a, b) =>
+      places[a.status] - places[b.status] || (counts(a) ? better(a.best, b.best) : 0) || a.number - b.number,
+  );
+}
+
+const places: Record<TrialStatus, number> = {
+  ...{ finished: 0, stopped: 0, interrupted: 1, failed: 2 },
+  ...{ running: 3, starting: 3, waiting: 4 },
+};
+const counts = ({ status }: Trial): boolean => places[status] === 0;
+
+/** Undefined where no trial that came to an end told of the metric. */
+export function bestTrial(sweep: Pick<Sweep, 'trials' | 'metric'>): Trial | undefined {
+  return ranked(sweep).find((trial) => counts(trial) && trial.best !== null);
+}
+
+/** `trial 3 (lr=0.1, batch-size=32)`. */
+export const trialText = ({ number, values }: Pick<Trial, 'number' | 'values'>): string =>
+  `trial ${number} (${valuesText(values)})`;

@@ -1,0 +1,26 @@
+// How many trials the GPUs of a profile have room for.
+import { UserError } from '../base/errors.js';
+import { plural } from '../base/plural.js';
+import type { GpuWish } from '../plan/request/gpuWish.js';
+
+/**
+ * `gpus`: of each node that a trial may take. A trial takes `wish` on each of them, unless it takes
+ * `nodes` of them only: then the first ones, as every start does. UserError (usage) where there is no
+ * room for one.
+ */
+export function trialsAtOnce(
+  gpus: readonly number[],
+  wish: GpuWish | undefined,
+  nodes: number | undefined,
+): number {
+  if (wish === undefined || wish.indices) {
+    const what = 'nothing says how many GPUs a trial takes, so a trial takes all that are free';
+    throw new UserError('usage', what, 'Ask for a number of GPUs for each trial');
+  }
+  const taken = gpus.slice(0, nodes);
+  const fewest = taken.length === 0 ? 0 : Math.min(...taken);
+  const room = Math.floor(fewest / wish.count);
+  if (room > 0) return room;
+  const what = `a trial takes ${plural(wish.count, 'GPU')} of each node, and one has ${fewest}`;
+  throw new UserError('usage', what, 'Ask for fewer GPUs for each trial');
+}
