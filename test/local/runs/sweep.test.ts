@@ -203,6 +203,40 @@ it('runs some at once, leaves them running at Ctrl-C, and goes on with the same 
   expect(ended.stdout).toContain(`again   trainyard run local -- sh ${program} 0.3 ${path}`);
 });
 
+const standIn = join(import.meta.dirname, '../../../build/native/release/tests/agent/nvml');
+it.skipIf(!existsSync(join(standIn, 'libnvidia-ml.so.1')))(
+  'has as many at once as there are GPUs, each on its own, and queues for more',
+  async () => {
+    const script = join(folder.path, 'nvml');
+    writeFileSync(script, 'gpus 2\n');
+    const env = {
+      ...options.env,
+      ...{ LD_LIBRARY_PATH: standIn, NVML_STAND_IN: script },
+      TRAINYARD_GPU_LOCKS: join(folder.path, 'locks'),
+    };
+    const notes = join(folder.path, 'notes');
+    const command = `echo "+$CUDA_VISIBLE_DEVICES" >> ${notes}; sleep {s}; echo "-$CUDA_VISIBLE_DEVICES" >> ${notes}`;
+    const words = (name: string, atOnce: string): string[] => [
+      ...['sweep', 'local', '--name', name, '--grid', 's=1.1,1.2,1.3', '--gpus', '1'],
+      ...['--runs-at-once', atOnce, '--', 'sh', '-c', command],
+    ];
+    const made = await runCli(words('gpus', 'gpus'), { ...options, env });
+    expectExit(made, 0);
+    expect(made.stderr).not.toContain('in the queue');
+    const more = await runCli(words('more', '3'), { ...options, env });
+    expectExit(more, 0);
+    expect(more.stderr).toContain('1st in the queue');
+    const held = new Set<string>();
+    for (const line of lines(notes)) {
+      const gpu = line.slice(1);
+      expect(held.has(gpu)).toBe(line.startsWith('-'));
+      if (line.startsWith('+')) held.add(gpu);
+      else held.delete(gpu);
+    }
+    expect(new Set(lines(notes))).toEqual(new Set(['+0', '-0', '+1', '-1']));
+  },
+);
+
 it('refuses what cannot be tried before anything is started', async () => {
   const before = runCount();
   const train = ['--', 'train', '--model', 'mlp', '--data', 'synthetic', '--device', 'cpu'];
