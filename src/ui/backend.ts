@@ -71,13 +71,22 @@ export class Backend implements Disposable {
   }
 
   /**
-   * Notes where a run was started, by which the command line finds it (`last`). One that cannot be
-   * noted runs all the same.
+   * Notes where a run was started, and its name, by which the command line finds it (`last`). One
+   * that cannot be noted runs all the same.
    */
-  note(id: string, profile: string): Promise<void> {
+  note(id: string, profile: string, name = ''): Promise<void> {
+    return this.inBook(id, (book) => book.add(id, profile, name));
+  }
+
+  /** Notes another name of a run; an empty one takes it away. */
+  noteName(id: string, name: string): Promise<void> {
+    return this.inBook(id, (book) => book.rename(id, name));
+  }
+
+  private inBook(id: string, write: (book: RunBook) => Promise<void>): Promise<void> {
     // One after the other, as each writes the whole book.
     this.notes = this.notes
-      .then(() => new RunBook(this.home()).add(id, profile))
+      .then(() => write(new RunBook(this.home())))
       .catch((error: unknown) => {
         this.options.logger.log('warn', `${id} is not noted: ${errorWords(error)}`);
       });

@@ -67,8 +67,8 @@ async function hostOf(services: Services): Promise<ToolHost> {
     profiles: backend.profiles(),
     // The editor knows the runs of the profiles that are connected.
     book: {
-      add: async (id, profile) => {
-        await backend.note(id, profile);
+      add: async (id, profile, name) => {
+        await backend.note(id, profile, name);
         await backend.monitor.refresh();
       },
       profileOf: (text) => {

@@ -35,6 +35,10 @@ interface Listing {
   free: number;
 }
 
+/** Of a run without checkpoints. */
+const noneText = (run: RunOverview | undefined): string =>
+  run && isOver(run.status) ? 'This run left no checkpoints.' : 'No checkpoints yet.';
+
 export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Disposable {
   readonly isDrawnTogether = true;
   private readonly store = new DisposableStore();
@@ -181,7 +185,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
       const { checkpoints } = await client.request('checkpoint.list', { dir: run.dir });
       const { free } = await client.request('disk.free', { path: run.dir });
       this.listing = { run, checkpoints: [...checkpoints].sort((a, b) => a.step - b.step), free };
-      this.view.message = checkpoints.length === 0 ? 'No checkpoints yet.' : '';
+      this.view.message = checkpoints.length === 0 ? noneText(this.shown()?.overview) : '';
     } catch (error) {
       this.listing = undefined;
       if (!isCancelled(error)) this.view.message = errorWords(error);

@@ -22,6 +22,7 @@ export async function describeRun(ui: Ui, given?: RunArgument): Promise<void> {
   const notes = await ask('Notes', before?.notes ?? '', (text) => ({ notes: text }));
   if (notes === undefined) return;
   await client.request('run.describe', { dir: run.dir, about: aboutOf({ name, tags: [tags], notes }) });
+  await backend.noteName(run.id, name.trim());
   backend.feeds.look(run.profile, run.dir);
   await backend.monitor.refresh();
 }

@@ -72,7 +72,7 @@ export async function beginRun(
   const machine = await session.machine();
   const request = await requestFor(ui, session.profile, recent, how, progress);
   const started = await machine.start(request, progress);
-  await backend.note(started.id, profile);
+  await backend.note(started.id, profile, request.about?.name);
   const { device } = started;
   await rememberRun(
     ui.services,
