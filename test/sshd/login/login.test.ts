@@ -7,6 +7,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sshd } from '../../../scripts/practice/sshd.mjs';
+import { errorWords } from '../../../src/cli/remedies.js';
 import { isCancelled, UserError } from '../../../src/core/base/errors.js';
 import { nullLogger } from '../../../src/core/base/log.js';
 import type { SshTarget } from '../../../src/core/ssh/base/transport.js';
@@ -252,7 +253,7 @@ test('what cannot be reached is said in plain words', async () => {
     return error;
   };
   const refused = await failed({ host: '127.0.0.2', port: 1 });
-  expect(refused.message).toBe(
+  expect(errorWords(refused)).toBe(
     '127.0.0.2 (port 1) refused the connection. Check that its SSH server is running, and the port.',
   );
   expect((await failed({ host: 'no-such-host.invalid' })).message).toMatch(
