@@ -74,7 +74,7 @@ test('the loss as SVG, smoothed, with a logarithmic axis, as PNG too', async () 
   const gaps = heights.slice(1).map((y, index) => (heights[index] ?? 0) - y);
   expect(gaps.length).toBeGreaterThan(1);
   expect(Math.max(...gaps) - Math.min(...gaps)).toBeGreaterThan(3); // they are not evenly spaced
-  expect(data).toContain('stroke-opacity="0.35"'); // what was measured, behind the smoothed line
+  expect(data).toContain('stroke-opacity="0.6"'); // what was measured, behind the smoothed line
   const png = await saved(dashboard, 'Loss', 'PNG');
   const bytes = Buffer.from(png.data, 'base64');
   expect(bytes.subarray(1, 4).toString()).toBe('PNG');
