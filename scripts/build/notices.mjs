@@ -1,6 +1,6 @@
-// The licences of what others wrote and a package carries, as one text: dist/ThirdPartyNotices.txt.
-// JavaScript by what esbuild took in, so that no list has to be kept; what is linked into the native
-// programs by the toolchain's own copies.
+// The licences of the code of others that a package carries, as one text:
+// dist/ThirdPartyNotices.txt. esbuild says which packages of JavaScript it bundled. The toolchain
+// has the texts of the libraries that are linked into the native programs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, toolchainLink } from '../lib/paths.mjs';
@@ -8,6 +8,16 @@ import { root, toolchainLink } from '../lib/paths.mjs';
 /** @import { Metafile } from 'esbuild' */
 
 /** @typedef {{ name: string, licence: string, text: string }} Notice */
+/**
+ * What is read of a package.json.
+ * @typedef {{
+ *   name: string,
+ *   version: string,
+ *   license?: string,
+ *   licenses?: { type: string }[],
+ *   dependencies?: Record<string, string>,
+ * }} Manifest
+ */
 
 /** Read in this order, since a package may have one for its code and one for what it draws. */
 const isLicence = /^(licen[cs]e|copying|notice)([-.].*)?$/i;
@@ -30,7 +40,7 @@ export function bundledFolders(metafiles) {
  * @param {string} [base] what the folder is below
  */
 function manifestOf(folder, base = root) {
-  /** @type {{ name: string, version: string, license?: string, licenses?: { type: string }[], dependencies?: Record<string, string> }} */
+  /** @type {Manifest} */
   const manifest = JSON.parse(readFileSync(join(base, folder, 'package.json'), 'utf8'));
   return manifest;
 }
@@ -70,7 +80,7 @@ export function noticeOf(folder, base = root) {
   };
 }
 
-/** What the native programs are linked with: a name, what it is for, and its text in the toolchain. */
+/** The libraries that the native programs are linked with, and their licences in the toolchain. */
 const linked = [
   ['CLI11', 'sys/usr/share/doc/libcli11-dev/copyright'],
   ['libjpeg-turbo', 'sys/usr/share/doc/libturbojpeg0-dev/copyright'],

@@ -25,6 +25,12 @@ class FieldError : public std::runtime_error {
 /// exhausts the stack.
 Json parse_json(std::string_view text);
 
+/// The value, or null where there is none.
+template <typename T>
+Json json_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 /// One line without the newline; bytes that are not UTF-8 become U+FFFD.
 std::string to_line(const Json& value);
 

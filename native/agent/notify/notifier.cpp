@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -35,6 +36,7 @@ Notifier::Notifier(const RunFolder& folder, const RunSpec& spec)
 void Notifier::tell(const std::string& kind, Json facts, Journal& journal) {
   if (!kinds_.contains(kind)) return;
   facts["kind"] = kind;
+  facts["generation"] = journal.generation();
   facts["time"] = now_seconds();
   facts["host"] = host_name();
   Command command;
@@ -53,11 +55,11 @@ void Notifier::tell(const std::string& kind, Json facts, Journal& journal) {
   }
 }
 
-void Notifier::heard(const std::string& event, const Json& fields, Journal& journal) {
-  if (event == "stalled") tell("stalled", {{"status", "running"}, {"seconds", fields["seconds"]}}, journal);
+void Notifier::heard(const std::string& event, const Json& fields, const std::string& phase, Journal& journal) {
+  if (event == "stalled") tell("stalled", {{"status", phase}, {"seconds", fields["seconds"]}}, journal);
   if (event != "budget_low" && event != "budget_spent") return;
   Json facts = fields;
-  facts["status"] = "running";
+  facts["status"] = phase;
   facts["spent"] = event == "budget_spent";
   tell("budget", facts, journal);
 }
@@ -75,13 +77,7 @@ std::set<int> Notifier::spared() const {
 void Notifier::finish() const {
   if (std::getenv("SLURM_JOB_ID") == nullptr) return;
   const double deadline = monotonic_seconds() + kMostSeconds;
-  const auto sends = [this] {
-    for (const ProcessId& one : sending_) {
-      if (is_alive(one)) return true;
-    }
-    return false;
-  };
-  while (sends() && monotonic_seconds() < deadline) sleep_ms(kLookMs);
+  while (std::ranges::any_of(sending_, is_alive) && monotonic_seconds() < deadline) sleep_ms(kLookMs);
 }
 
 }  // namespace trainyard

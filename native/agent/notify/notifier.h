@@ -1,5 +1,5 @@
-// Messages about a run for whoever looks at no editor (docs/contracts/notify.md). A program of their
-// own sends each; nothing that becomes of it reaches the run.
+// Sends messages about a run (docs/contracts/notify.md). A separate process sends each. Its failure
+// does not affect the run.
 #pragma once
 #include <set>
 #include <string>
@@ -19,12 +19,12 @@ class Notifier {
   /// Starts what sends a message of this kind, where the run has it sent. `facts`: what the message
   /// says beside the run's names. Never throws; what cannot be started is journaled.
   void tell(const std::string& kind, Json facts, Journal& journal);
-  /// The message that belongs to an event, if there is one.
-  void heard(const std::string& event, const Json& fields, Journal& journal);
+  /// Sends the message that belongs to an event, if there is one. `phase`: of the run.
+  void heard(const std::string& event, const Json& fields, const std::string& phase, Journal& journal);
   /// The living processes that send, with what they started: none of the run's.
   std::set<int> spared() const;
   /// Waits until all have been sent, where the end of this process would end them too: in a job of
-  /// Slurm's. A minute at most, which is what a message takes at most.
+  /// Slurm's. 65 s at most: the program ends itself after 60 s.
   void finish() const;
 
  private:

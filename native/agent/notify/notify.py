@@ -1,4 +1,4 @@
-"""Tells somebody of a run: starts a program of the user's, and sends a message to an address.
+"""Sends one message about a run: to a program of the user's, to an address, or both.
 
 The supervisor starts it, detached: notify.py RUN_FOLDER, with the notice as JSON in
 TRAINYARD_NOTICE. What to start and where to send stands in run.json (docs/contracts/notify.md).
@@ -24,7 +24,7 @@ PAUSES = (1, 3, 9)  # seconds between the tries of a webhook
 MOST_SECONDS = 60  # for everything: after that this process ends
 MOST_ADDRESS = 8192  # bytes of the file that holds it
 MOST_TEXT = 1500  # characters: Discord takes 2000
-# Whoever waits may help: too early, too many, and what is wrong on the other side.
+# Another try may help: too early, or too many requests.
 WORTH_ANOTHER_TRY = {408, 425, 429}
 
 
@@ -42,11 +42,21 @@ def read_json(path):
 
 
 def duration(seconds):
-    seconds = max(0, int(seconds))
-    if seconds < 120:
+    """`8 s`, `4 min`, `3 h 10 min`, `2 d 3 h`, by the rules of src/core/base/duration.ts."""
+    seconds = max(0, round(seconds))
+    minutes = round(seconds / 60)
+    hours = round(minutes / 60)
+    if seconds < 60:
         return f"{seconds} s"
-    minutes = seconds // 60
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 9 * 60:
+        return two_units(minutes // 60, "h", minutes % 60, "min")
+    return f"{hours} h" if hours < 24 else two_units(hours // 24, "d", hours % 24, "h")
+
+
+def two_units(large, of_large, small, of_small):
+    return f"{large} {of_large}" + (f" {small} {of_small}" if small else "")
 
 
 def sentence(notice, name, profile):
@@ -129,7 +139,7 @@ def run_command(argv, message, folder):
 
 
 def address_in(path):
-    """The first line of a file that nobody else can read: who knows the address can write there."""
+    """The first word of a file that nobody else can read: who knows the address can write there."""
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             state = os.fstat(file.fileno())

@@ -19,11 +19,6 @@ constexpr uint64_t kSearched = 64ULL << 20;  // a rank's last words stand near t
 constexpr double kCascadeSeconds = 1.0;
 constexpr size_t kLongestLine = 4096;
 
-template <typename T>
-Json json_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 bool came_before(const ExitRecord& one, const ExitRecord& other) {
   if (one.seen == other.seen && one.host == other.host) return one.ended < other.ended;
   return one.seen < other.seen;

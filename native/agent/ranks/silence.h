@@ -15,8 +15,9 @@ class SilenceWatch {
 
   bool watches() const { return limit_ > 0; }
   /// Looks at the sizes of all files once; the first look is where silence begins to count. `now`:
-  /// monotonic seconds. Time in which nobody looked (a frozen machine) does not count, nor does
-  /// time in which the head's disk is full: it takes no log. True where something has come.
+  /// monotonic seconds. Time in which nobody looked (a frozen machine) does not count. Where the
+  /// head's disk is full once the silence counts as stalled, it begins anew: such a disk takes no
+  /// log. True where something has come.
   bool look(double now);
 
   /// For how long nothing came from any rank.

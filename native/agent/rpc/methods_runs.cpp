@@ -91,9 +91,8 @@ Answer start(const Fields& params, ServeContext& context) {
 /// True when the run's supervisor is on this machine and was signalled.
 bool signal_supervisor(const RunFolder& folder, StopRequest::Mode mode) {
   const auto state = read_json_object(folder.state());
-  if (!state || !supervisor_lives(*state)) return false;
-  const int number = mode == StopRequest::Mode::now ? kStopNowSignal : SIGTERM;
-  return ::kill(recorded_supervisor(*state)->pid, number) == 0;
+  const auto supervisor = state ? recorded_supervisor(*state) : std::nullopt;
+  return supervisor && signal_process(*supervisor, mode == StopRequest::Mode::now ? kStopNowSignal : SIGTERM);
 }
 
 Answer stop(const Fields& params, ServeContext&) {

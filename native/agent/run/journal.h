@@ -17,6 +17,7 @@ class Journal {
   /// Tells `heard` of each event, with its kind and fields, once it is written or kept.
   void listen(std::function<void(const std::string& kind, const Json& fields)> heard) { heard_ = std::move(heard); }
   void set_generation(int generation) { generation_ = generation; }
+  int generation() const { return generation_; }
 
   /// Appends one line with time, kind, generation and then `fields`. A journal that cannot be
   /// written (a full or read-only disk) is said on stderr, which is supervisor.log, and never ends

@@ -8,11 +8,6 @@ Json json_of(const ProcessId& process) { return Json{{"pid", process.pid}, {"sta
 
 Json json_of(const std::optional<ProcessId>& process) { return process ? json_of(*process) : Json(nullptr); }
 
-template <typename T>
-Json json_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 std::optional<ProcessId> process_of(const Json& json) {
   if (!json.is_object() || !json.contains("pid") || !json.contains("startTime")) return std::nullopt;
   const Json& pid = json["pid"];

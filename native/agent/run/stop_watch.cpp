@@ -3,12 +3,19 @@
 #include <unistd.h>
 
 #include "agent/messages/json.h"
+#include "common/error.h"
 #include "common/files.h"
 #include "common/process.h"
 
 namespace trainyard {
 
 const char* mode_name(StopRequest::Mode mode) { return mode == StopRequest::Mode::now ? "now" : "checkpoint"; }
+
+std::string by_text(const StopRequest& request) { return request.by.empty() ? "" : " by " + request.by; }
+
+int stop_code(StopRequest::Mode mode) {
+  return mode == StopRequest::Mode::now ? 128 + SIGKILL : static_cast<int>(Exit::stopped);
+}
 
 std::optional<StopRequest::Mode> stop_mode(int signal) {
   if (signal == kStopNowSignal) return StopRequest::Mode::now;

@@ -15,6 +15,12 @@ struct StopRequest {
 
 const char* mode_name(StopRequest::Mode mode);
 
+/// " by user@host", or nothing where it is not known who asked.
+std::string by_text(const StopRequest& request);
+
+/// The exit code of a run that was stopped so: 75, or that of a program ended by SIGKILL.
+int stop_code(StopRequest::Mode mode);
+
 /// Asks a supervisor for a stop at once; SIGTERM and SIGINT ask for one after a checkpoint.
 constexpr int kStopNowSignal = SIGUSR1;
 

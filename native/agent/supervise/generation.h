@@ -85,6 +85,8 @@ class Generation {
   void look_for_hangs();
   void look_for_stall(const std::vector<bool>& excused);
   void look_for_silence(double now);
+  /// The generation ends for this reason; what the suspects do is added.
+  void blame(const std::string& reason, const Suspects& suspects);
   std::vector<bool> excused() const;
   Suspects suspects(double silent_seconds) const;
   Json waiting_for(const Suspects& suspects) const;

@@ -18,6 +18,8 @@ Json doing_json(const std::vector<Doing>& doing, const RankHosts& hosts) {
   return list;
 }
 
+std::string seconds_text(double seconds) { return std::to_string(static_cast<int>(seconds)) + " s"; }
+
 }  // namespace
 
 void Generation::look_for_hangs() {
@@ -28,10 +30,9 @@ void Generation::look_for_hangs() {
   const Suspects suspects = this->suspects(spec_.hang_timeout / 2);
   const int64_t step = heartbeats_.last_step();
   listener_.hang(late, suspects.ranks, doing_json(suspects.doing, hosts_), step);
-  own_reason_ = ranks_text(late) + " on " + hosts_text(late) + " made no progress for " +
-                std::to_string(static_cast<int>(spec_.hang_timeout)) + " s (hangTimeout), last at step " +
-                std::to_string(step);
-  if (const std::string said = suspicion(suspects); !said.empty()) *own_reason_ += "; " + said;
+  blame(ranks_text(late) + " on " + hosts_text(late) + " made no progress for " + seconds_text(spec_.hang_timeout) +
+            " (hangTimeout), last at step " + std::to_string(step),
+        suspects);
   const bool first_hangs = std::ranges::find(suspects.ranks, 0) != suspects.ranks.end();
   first_hangs ? begin_ending(0) : give_up(0);
 }
@@ -53,17 +54,21 @@ void Generation::look_for_silence(double now) {
   }
   if (!silence_.is_over()) return;
   const std::vector<int> longest = silence_.longest(excused());
-  const auto seconds = [](double value) { return std::to_string(static_cast<int>(value)) + " s"; };
-  own_reason_ = "no rank wrote to its log, and no figure came, for " + seconds(spec_.silence_timeout) +
-                " (silenceTimeout); silent longest: " + ranks_text(longest) + " on " + hosts_text(longest) + ", for " +
-                seconds(silence_.seconds_of(longest.front()));
-  if (const std::string said = suspicion(suspects); !said.empty()) *own_reason_ += "; " + said;
+  blame("no rank wrote to its log, and no figure came, for " + seconds_text(spec_.silence_timeout) +
+            " (silenceTimeout); silent longest: " + ranks_text(longest) + " on " + hosts_text(longest) + ", for " +
+            seconds_text(silence_.seconds_of(longest.front())),
+        suspects);
   listener_.silence("hang", {{"silent", true},
                              {"ranks", longest},
                              {"suspects", suspects.ranks},
                              {"doing", doing_json(suspects.doing, hosts_)},
                              {"last_step", nullptr}});
   give_up(0);
+}
+
+void Generation::blame(const std::string& reason, const Suspects& suspects) {
+  const std::string said = suspicion(suspects);
+  own_reason_ = said.empty() ? reason : reason + "; " + said;
 }
 
 std::vector<bool> Generation::excused() const {

@@ -66,7 +66,8 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a rank leaves behind becomes our child, where we find it
 
-  journal_.listen([this](const std::string& kind, const Json& fields) { notifier_.heard(kind, fields, journal_); });
+  journal_.listen(
+      [this](const std::string& kind, const Json& fields) { notifier_.heard(kind, fields, state_.phase, journal_); });
   state_.generation = generation;
   journal_.set_generation(generation);
   state_.world = spec.ranks;
@@ -104,8 +105,7 @@ GenerationResult Supervisor::run_generations() {
     say_restarting(result, spec_.max_restarts - ++restarts_);
     notifier_.tell("restarting",
                    {{"status", state_.phase},
-                    {"generation", state_.generation},
-                    {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
+                    {"reason", json_or_null(result.reason)},
                     {"restarts_left", spec_.max_restarts - restarts_}},
                    journal_);
     rest_before_restart();
@@ -280,8 +280,16 @@ GenerationResult Supervisor::with_stop_now(GenerationResult result) const {
   if (stop_ && result.kind == GenerationResult::Kind::stopped && !result.reason) result.reason = budget_.why(*stop_);
   if (!stop_now() || result.kind != GenerationResult::Kind::failed) return result;
   result.kind = GenerationResult::Kind::stopped;
-  result.exit_code = 128 + SIGKILL;
-  result.reason = "stopped at once" + (stop_->by.empty() ? "" : " by " + stop_->by) + ", without saving its last steps";
+  result.exit_code = stop_code(stop_->mode);
+  result.reason = "stopped at once" + by_text(*stop_) + ", without saving its last steps";
+  return result;
+}
+
+GenerationResult Supervisor::as_stopped(GenerationResult result) const {
+  const std::string why = budget_.why(*stop_).value_or("stopped" + by_text(*stop_));
+  result.kind = GenerationResult::Kind::stopped;
+  result.exit_code = stop_code(stop_->mode);
+  result.reason = why + ", in place of a restart" + (result.reason ? " after: " + *result.reason : "");
   return result;
 }
 
@@ -330,12 +338,15 @@ void Supervisor::conclude(const GenerationResult& result) {
   state_.exit_code = result.exit_code;
   state_.reason = result.reason;
   state_.evaluator.reset();
-  journal_.event("finished", {{"phase", state_.phase},
-                              {"exit_code", result.exit_code},
-                              {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
-                              {"seconds", *state_.ended - state_.started}});
+  Json end{{"phase", state_.phase},
+           {"exit_code", result.exit_code},
+           {"reason", json_or_null(result.reason)},
+           {"seconds", *state_.ended - state_.started}};
+  journal_.event("finished", end);
   save_state();
-  tell_of_end(result);
+  end.erase("phase");
+  end["status"] = state_.phase;
+  notifier_.tell(state_.phase, end, journal_);
   wait_for_disk();
   finish_mirror();
   notifier_.finish();

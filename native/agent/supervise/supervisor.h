@@ -65,7 +65,6 @@ class Supervisor {
   void end_evaluator(const GenerationResult& result);
   void conclude(const GenerationResult& result);
   std::set<int> spared() const;
-  void tell_of_end(const GenerationResult& result);
   void set_phase(const std::string& phase);
   void save_state();
   void save_what_waits();

@@ -119,7 +119,7 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   GenerationResult result;
   if (stop_) {
     result.kind = GenerationResult::Kind::stopped;
-    result.exit_code = stop_now() ? 128 + 9 : 75;
+    result.exit_code = stop_code(stop_->mode);
     result.reason = "stopped while it waited for its nodes";
     return result;
   }
@@ -183,9 +183,8 @@ void Supervisor::say_restarting(const GenerationResult& before, int restarts_lef
   for (const Json& one : listed["checkpoints"]) {
     if (one["valid"] == true) newest = one["path"];
   }
-  journal_.event("restarting", {{"reason", before.reason ? Json(*before.reason) : Json(nullptr)},
-                                {"restarts_left", restarts_left},
-                                {"checkpoint", newest}});
+  journal_.event("restarting",
+                 {{"reason", json_or_null(before.reason)}, {"restarts_left", restarts_left}, {"checkpoint", newest}});
 }
 
 void Supervisor::describe_cluster() {
@@ -218,14 +217,6 @@ void Supervisor::settle_nodes(bool over) {
   const std::optional<ProcessId> own = cluster_->own_join();
   deadline = monotonic_seconds() + kOwnJoinSeconds;
   while (own && is_alive(*own) && monotonic_seconds() < deadline) wait_and_look();
-}
-
-GenerationResult Supervisor::as_stopped(GenerationResult result) const {
-  const std::string why = budget_.why(*stop_).value_or("stopped" + (stop_->by.empty() ? "" : " by " + stop_->by));
-  result.kind = GenerationResult::Kind::stopped;
-  result.exit_code = stop_now() ? 128 + SIGKILL : 75;
-  result.reason = why + ", in place of a restart" + (result.reason ? " after: " + *result.reason : "");
-  return result;
 }
 
 }  // namespace trainyard

@@ -33,16 +33,6 @@ GenerationListener Supervisor::listener() {
   return told;
 }
 
-void Supervisor::tell_of_end(const GenerationResult& result) {
-  notifier_.tell(state_.phase,
-                 {{"status", state_.phase},
-                  {"generation", state_.generation},
-                  {"exit_code", result.exit_code},
-                  {"reason", result.reason ? Json(*result.reason) : Json(nullptr)},
-                  {"seconds", *state_.ended - state_.started}},
-                 journal_);
-}
-
 void Supervisor::set_phase(const std::string& phase) {
   state_.phase = phase;
   save_state();

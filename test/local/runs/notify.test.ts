@@ -8,8 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -23,6 +22,7 @@ import {
   until,
   type Line,
 } from '../../support/harness.js';
+import { listening, type Listening } from '../../support/listening.js';
 
 const folder = temporaryFolder('notify');
 const home = join(folder.path, 'home');
@@ -35,7 +35,7 @@ const events = (name: string, kind: string): Line[] => {
   return existsSync(file) ? readLinesSoFar(file).filter((line) => line.kind === kind) : [];
 };
 
-let server: Server;
+let server: Listening;
 /** What came, by the last part of its address. */
 const came: Record<string, Record<string, unknown>[]> = {};
 /** How each address answers: its n-th request with the n-th code, 0 for never. */
@@ -63,7 +63,7 @@ function addressFile(name: string, address: string, mode = 0o600): string {
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
-  server = createServer((request, response) => {
+  const answering = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       const name = request.url?.split('/').at(-1) ?? '';
       const all = (came[name] ??= []);
@@ -73,8 +73,8 @@ beforeAll(async () => {
       if (code !== 0) response.writeHead(code, { location: 'http://127.0.0.1:1/x' }).end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${secret}`;
+  server = await listening(answering);
+  const base = `http://127.0.0.1:${server.port}${secret}`;
   const webhook = (name: string): object => ({ webhookFile: addressFile(name, `${base}/${name}`) });
   const program = join(folder.path, 'tell');
   writeFileSync(program, '#!/bin/sh\ncat > "$1.stdin"\nenv -0 > "$1.env"\n', { mode: 0o755 });
@@ -100,9 +100,8 @@ beforeAll(async () => {
   writeFileSync(join(home, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
   expectExit(await runCli(['runtime'], options), 0);
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+afterAll(async () => {
+  await server.close();
   folder.remove();
 });
 

@@ -1,5 +1,5 @@
-// A program of the user's that says nothing any more is ended and started again, whether a client is
-// there or not. One that prints seldom is left alone.
+// A program of the user that prints nothing any more is ended and started again, with or without a
+// client. One that prints seldom is left alone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -51,7 +51,8 @@ struct RunSpec {
   bool tensorboard = false;
   double tensorboard_idle = 0;  ///< seconds without a request after which TensorBoard ends
 
-  std::vector<std::string> notify_of;  ///< kinds of messages that are sent (docs/contracts/notify.md)
+  /// Kinds of messages that are sent (docs/contracts/notify.md).
+  std::vector<std::string> notify_of;
 
   std::string trainer, mpiexec, agent, python, tensorboard_server;  ///< absolute paths
 

@@ -2,11 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-namespace trainyard {
+#include "tests/agent/support/run_fixture.h"
+
+namespace trainyard::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,25 +16,17 @@ using ::testing::ElementsAre;
 /// test moves. They are to end after two minutes.
 class Silence : public ::testing::Test {
  protected:
-  Silence() { std::filesystem::create_directories(path_ + "/logs"); }
-  ~Silence() override { std::filesystem::remove_all(path_); }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
+  Silence() { std::filesystem::create_directories(folder_.file("logs")); }
 
   void print(int rank) { append("logs/rank-" + std::to_string(rank) + ".log"); }
-  void append(const std::string& name) { std::ofstream(path_ + "/" + name, std::ios::app) << "x"; }
+  void append(const std::string& name) { std::ofstream(folder_.file(name), std::ios::app) << "x"; }
   void pass(double seconds) {
     for (double end = now_ + seconds; now_ < end;) watch_.look(now_ += 0.25);
   }
 
-  static std::string make_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-silence-XXXXXX").string();
-    return ::mkdtemp(pattern.data());
-  }
-
-  const std::string path_ = make_folder();
+  TemporaryFolder folder_;
   double now_ = 1000;
-  SilenceWatch watch_{RunFolder(path_), 3, 120};
+  SilenceWatch watch_{RunFolder(folder_.path()), 3, 120};
 };
 
 TEST_F(Silence, of_all_ranks_is_over_after_the_limit_and_told_before) {
@@ -110,7 +103,7 @@ TEST_F(Silence, does_not_count_time_in_which_nobody_looked) {
 }
 
 TEST_F(Silence, is_not_watched_without_a_limit) {
-  SilenceWatch off(RunFolder(path_), 3, 0);
+  SilenceWatch off(RunFolder(folder_.path()), 3, 0);
   off.look(0);
   off.look(4);
   EXPECT_FALSE(off.watches());
@@ -118,4 +111,4 @@ TEST_F(Silence, is_not_watched_without_a_limit) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::test

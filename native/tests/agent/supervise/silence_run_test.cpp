@@ -1,6 +1,7 @@
 // Whole runs of own programs whose output is watched.
 #include "agent/run/run_state.h"
 #include "agent/system/clock.h"
+#include "agent/system/paths.h"
 #include "common/files.h"
 #include "tests/agent/support/run_fixture.h"
 
@@ -68,12 +69,12 @@ TEST_F(SilenceTestCase, ASlowPrinterAndOneWithFiguresAreLeftAlone) {
 }
 
 TEST_F(SilenceTestCase, AStopHasItsOwnLimit) {
-  Json spec = command_spec("trap 'sleep 3; exit 3' TERM; while :; do sleep 0.05; done", 1);
+  Json spec =
+      command_spec("trap 'sleep 3; exit 3' TERM; touch \"$TRAINYARD_RUN_DIR/up\"; while :; do sleep 0.05; done", 1);
   spec["limits"]["silenceTimeout"] = 2;
   spec["limits"]["stopGrace"] = 20;
   const std::string dir = start(spec);
-  ASSERT_TRUE(wait_for_phase(dir, "running"));
-  sleep_ms(1000);
+  ASSERT_TRUE(eventually([&] { return file_exists(dir + "/up"); }));
   client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}});
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "stopped");

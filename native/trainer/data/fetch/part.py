@@ -79,7 +79,7 @@ class Part:
         os.rename(self.notes, self.kept)
 
     def unfinished(self):
-        """What is known of a file that has its name while its notes do not: an earlier process ended between."""
+        """What is known of a file without notes: a process ended between renaming and noting it."""
         whole = self.state if self.state.get("total") == os.path.getsize(self.to) else {}
         if whole:
             os.rename(self.notes, self.kept)

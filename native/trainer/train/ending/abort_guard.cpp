@@ -78,19 +78,22 @@ extern "C" void stand_still_where_mpi_faults(int signal, siginfo_t* info, void* 
   for (;;) ::pause();
 }
 
+void install(int signal, struct sigaction action, struct sigaction& before) {
+  ::sigemptyset(&action.sa_mask);
+  if (::sigaction(signal, &action, &before) != 0) throw Error(Exit::internal, "a signal cannot be handled");
+}
+
 void take(int signal, void (*handler)(int), struct sigaction& before) {
   struct sigaction action{};
   action.sa_handler = handler;
-  ::sigemptyset(&action.sa_mask);
-  if (::sigaction(signal, &action, &before) != 0) throw Error(Exit::internal, "a signal cannot be handled");
+  install(signal, action, before);
 }
 
 void take_faults(int signal, struct sigaction& before) {
   struct sigaction action{};
   action.sa_sigaction = stand_still_where_mpi_faults;
   action.sa_flags = SA_SIGINFO;
-  ::sigemptyset(&action.sa_mask);
-  if (::sigaction(signal, &action, &before) != 0) throw Error(Exit::internal, "a signal cannot be handled");
+  install(signal, action, before);
 }
 
 }  // namespace
@@ -121,8 +124,7 @@ AbortGuard::~AbortGuard() {
 void AbortGuard::wait_for_abort() {
   while (::sem_wait(&woken) != 0 && errno == EINTR) continue;
   if (!aborting) return;
-  if (fault != 0)
-    std::fprintf(stderr, "trainer: warning: MPI's library ended this process by signal %d\n", fault.load());
+  if (fault != 0) std::fprintf(stderr, "trainer: warning: MPI's library faulted by signal %d\n", fault.load());
   last_();
   std::signal(SIGABRT, SIG_DFL);
   sigset_t own{};

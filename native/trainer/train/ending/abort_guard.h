@@ -15,9 +15,9 @@ namespace trainyard {
 
 /// While it lives, the thread that made it stands still where it aborts, or where code of MPI's
 /// libraries faults (SIGSEGV, SIGBUS), and `last` runs on another thread in its place. After `last`
-/// the process ends by SIGABRT all the same. Any other thread that aborts, and any other fault, ends
-/// the process at once. One at a time in a process. SIGPIPE is ignored meanwhile, so that a lost
-/// connection is an error of the call.
+/// the process ends by SIGABRT all the same. An abort of another thread, and any other fault, ends
+/// the process at once. One guard at a time in a process. SIGPIPE is ignored meanwhile, so that a
+/// lost connection is an error of the call.
 class AbortGuard {
  public:
   explicit AbortGuard(std::function<void()> last) : AbortGuard(std::move(last), {"libmpi.", "libuc", "libfabric."}) {}
