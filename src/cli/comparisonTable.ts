@@ -13,7 +13,7 @@ export interface KnownTrainer {
   help: string;
 }
 
-/** Each says how long to train, so the default of one counts for nothing where the other is given. */
+/** Each says how long to train: where one is given, the default of the other has no effect. */
 const lengths: Readonly<Record<string, string>> = { steps: 'epochs', epochs: 'steps' };
 /** What had no effect. */
 const notInForce = '-';

@@ -11,14 +11,6 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${units[unit] ?? ''}`;
 }
 
-export function durationText(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  const hours = Math.floor(whole / 3600);
-  const minutes = Math.floor((whole % 3600) / 60);
-  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
-}
-
 export const percentText = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`;
 
 /** `top-1 54.5%, top-5 91.0%`; without a top-5 of 1, which of few classes says nothing. */

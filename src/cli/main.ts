@@ -19,9 +19,6 @@ const common: readonly Flag[] = [
   { name: 'help', help: 'this text' },
 ];
 
-/** Ctrl-C outside of a run. */
-const interruptExit = 130;
-
 async function main(argv: readonly string[], output: Output): Promise<number> {
   const first = argv.find((word) => word !== '--json');
   const help = (lines: readonly string[]): number => {
@@ -105,7 +102,7 @@ function findVerb(word: string): Verb {
 function report(error: unknown, output: Output): number {
   if (error instanceof Cancelled) {
     output.note('trainyard: cancelled');
-    return interruptExit;
+    return exitCodes.interrupted;
   }
   if (error instanceof UserError) {
     output.note(`trainyard: error: ${errorWords(error)}`);

@@ -1,4 +1,5 @@
 // How a followed run appears: for a person, aligned lines; for a program, one JSON object a line.
+import { durationText } from '../core/base/duration.js';
 import { gpuHoursText } from '../core/cost/gpuHours.js';
 import { moneyText } from '../core/cost/runCost.js';
 import type { QueueStand } from '../core/contracts/agentApi.js';
@@ -18,7 +19,7 @@ import type {
   StartLine,
   StepLine,
 } from '../core/contracts/metricsSchema.js';
-import { accuracyText, bytesText, durationText, percentText, rateText } from './format.js';
+import { accuracyText, bytesText, percentText, rateText } from './format.js';
 import type { Output } from './output.js';
 import type { NodePath } from '../core/base/nodePath.js';
 

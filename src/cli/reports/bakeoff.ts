@@ -14,7 +14,6 @@ import { countOf, type Args } from '../args.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import { errorWords } from '../remedies.js';
-import { interrupted } from './scaling.js';
 
 export const usualMinutes = 10;
 
@@ -66,7 +65,7 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
   if (saved && !context.json) {
     context.output.line(`saved   trainings on ${profile.name}: ${trainDefaultsText(train)}`);
   }
-  if (result.cancelled) return interrupted;
+  if (result.cancelled) return exitCodes.interrupted;
   return winnerOf(result) ? exitCodes.done : exitCodes.failed;
 }
 

@@ -15,7 +15,6 @@ import { errorWords } from '../remedies.js';
 
 export const usualSteps = 30;
 export const fewestSteps = 8;
-export const interrupted = 130;
 
 /** `report scaling`. Returns the exit code. */
 export async function reportScaling(context: Context, args: Args): Promise<number> {
@@ -54,7 +53,7 @@ export async function reportScaling(context: Context, args: Args): Promise<numbe
   });
   const made = await writeReport(folder, measured, between);
   show(context, made, folder);
-  if (measured.missing.length > 0) return interrupted;
+  if (measured.missing.length > 0) return exitCodes.interrupted;
   return measured.failed.length > 0 ? exitCodes.failed : exitCodes.done;
 }
 

@@ -8,8 +8,6 @@ import type { Context } from '../context.js';
 import { table } from '../format.js';
 import type { Output } from '../output.js';
 
-export const interrupted = 130;
-
 /** One line on a trial that started, was found under way, or ended. */
 export function tellTrial(
   { trials, metric }: Sweep,

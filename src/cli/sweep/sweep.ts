@@ -37,7 +37,7 @@ import type { Context } from '../context.js';
 import { errorWords } from '../remedies.js';
 import { codeOf, typedRun } from '../typedRun.js';
 import { argsOf, askedOf } from './asked.js';
-import { interrupted, showLeft, showSweep, tellTrial } from './show.js';
+import { showLeft, showSweep, tellTrial } from './show.js';
 
 const usualSeed = '1';
 
@@ -80,13 +80,7 @@ function folderOf(context: Context, args: Args, profile: string): string {
 /** Looks at everything that can be wrong before a run is started. UserError. */
 async function planOf(context: Context, asked: AskedSweep, cwd: string): Promise<Plan> {
   const args = argsOf(asked);
-  if (!args.has('grid')) {
-    throw new UserError(
-      'usage',
-      'nothing says which settings to try',
-      'Write, for example, --grid lr=0.1,0.01',
-    );
-  }
+  const axes = axesOf(args.all('grid'), 'Write, for example, --grid lr=0.1,0.01');
   if (args.rest.length === 0) {
     throw new UserError(
       'usage',
@@ -94,8 +88,7 @@ async function planOf(context: Context, asked: AskedSweep, cwd: string): Promise
       'Write train and its flags after --, or a command',
     );
   }
-  const axes = axesOf(args.all('grid'));
-  const all = valuesOf(axes, randomOf(args));
+  const all = valuesOf(axes, drawnOf(args));
   const profile = await context.profile(asked.profile);
   const base = typedRun(profile, cwd, args);
   const flags = isTraining(args.rest) ? await trainerFlags(context) : [];
@@ -123,7 +116,7 @@ async function planOf(context: Context, asked: AskedSweep, cwd: string): Promise
 }
 
 /** UserError (usage). */
-function randomOf(args: Args): { count: number; seed: number } | undefined {
+function drawnOf(args: Args): { count: number; seed: number } | undefined {
   const random = args.value('random');
   const seed = args.value('seed');
   if (random === undefined) {
@@ -171,8 +164,9 @@ async function goOn(
     try {
       const found = await open();
       const sweep = args.has('again') ? withAgain(found) : found;
-      const atOnce = await atOnceOf(context, args.value('runs-at-once'), asked, profile);
-      const code = await codeOf(context, typedOf({}), asked.value('code'));
+      const common = typedOf({});
+      const atOnce = await atOnceOf(context, args.value('runs-at-once'), common);
+      const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
         output.note(text);
@@ -181,7 +175,7 @@ async function goOn(
       reached = sweep;
       return await runSweep({
         ...progress,
-        ...{ machine, sweep, atOnce, errorWords, logger: context.logger },
+        ...{ machine, profile, sweep, atOnce, errorWords, logger: context.logger },
         runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
         onSweep: async (now) => {
           reached = now;
@@ -200,7 +194,7 @@ async function goOn(
     }
   });
   showSweep(context, swept, folder);
-  if (swept.cancelled) return interrupted;
+  if (swept.cancelled) return exitCodes.interrupted;
   return swept.trials.every(({ status }) => status === 'finished') ? exitCodes.done : exitCodes.failed;
 }
 
@@ -223,11 +217,9 @@ async function leaseOf(folder: string, { signal, onProgress }: Progress): Promis
 async function atOnceOf(
   { machine }: Context,
   text: string | undefined,
-  asked: Args,
-  profile: Profile,
+  { gpus, nodes, hosts }: Pick<TypedRun, 'gpus' | 'nodes' | 'hosts'>,
 ): Promise<number> {
   if (text !== 'gpus') return text === undefined ? 1 : countOf('--runs-at-once', text, 2);
-  const { gpus, nodes, hosts } = typedRun(profile, '.', asked);
   const named = machine.nodes.filter(({ name }) => hosts === undefined || hosts.includes(name));
   const counts = await Promise.all(
     named.map(async ({ node }) => (await (await node.client()).request('host.sample')).gpus.length),

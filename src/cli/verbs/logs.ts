@@ -176,19 +176,13 @@ async function follow(context: Context, dir: NodePath, following: Following): Pr
       logger: context.logger,
       extras: (details) =>
         present(details).flatMap(({ file, source }) => {
-          let time: number | null = null;
-          const bars = new ProgressBars((text) => {
+          const bars = new ProgressBars((text, time) => {
             show(source, { offset: 0, text }, time);
           }, every);
           const { onUnfinished, onProgress } = barCallbacks(bars);
-          const onLine = (line: TailLine, at: number | null): void => {
-            if (context.json) {
-              show(source, line, at);
-              return;
-            }
-            time = at;
-            bars.line(line.text);
-            time = null;
+          const onLine = (line: TailLine, time: number | null): void => {
+            if (context.json) show(source, line, time);
+            else bars.line(line.text, time);
           };
           const unended = context.json ? {} : { onUnfinished, onProgress };
           const times = withTimes ? details.files : {};

@@ -22,7 +22,7 @@ import { percentText, rateText, table, timeText } from '../format.js';
 const shown = 30;
 
 /** UserError (usage) for a status that is none. */
-const filterOf = (args: Args): RunFilter => ({
+const askedFilter = (args: Args): RunFilter => ({
   statuses: args.all('status').flatMap((text) => statusesOf(text, '--status')),
   tags: tagsOf(args.all('tag')),
   text: args.all('match').join(' '),
@@ -57,7 +57,7 @@ export const runs: Verb = {
       throw new UserError('usage', 'more than one form was asked for', 'Use one of --json and --csv');
     }
     const accuracy = accuracyOf(args.value('accuracy'));
-    const filter = filterOf(args);
+    const filter = askedFilter(args);
     const profile = await context.profile(args.words[0]);
     const registry = await context.machine.registry(profile);
     const all = await registry.list();

@@ -2,12 +2,13 @@ import { UserError } from '../../core/base/errors.js';
 import type { Flag } from '../args.js';
 import type { Verb } from '../context.js';
 import { continueSweep, startSweep } from '../sweep/sweep.js';
+import { wishFlags } from '../wishes.js';
 import { run } from './run.js';
 
 /** Of `run`, and with the same meaning for each trial. */
 const ofRun = [
   ...['ranks', 'nodes', 'hosts', 'per-slot', 'per-node', 'gpus'],
-  ...['budget', 'budget-stop', 'no-budget-stop', 'time-limit', 'slurm'],
+  ...wishFlags.map(({ name }) => name),
   ...['tag', 'notes', 'code', 'stage', 'logdir', 'no-evaluator'],
 ];
 

@@ -11,6 +11,8 @@ export const exitCodes = {
   preflight: 4,
   failed: 5,
   stopped: 75,
+  /** Ctrl-C outside of a run. */
+  interrupted: 130,
 } as const;
 
 /** What kind of error a `UserError` is; `exitCodes` gives the exit code of each. */

@@ -29,7 +29,7 @@ export type Remedy =
   /** The server takes none of the keys that were offered. */
   | { kind: 'chooseKeyFile'; host: string }
   | { kind: 'checkHostName'; host: string }
-  /** `advice`: what to look at, as a sentence without the full stop. The profile says where the host is. */
+  /** `advice`: what to check, as a sentence without the full stop. */
   | { kind: 'checkAddress'; host: string; advice: string }
   | { kind: 'useOwnSsh'; host: string }
   | { kind: 'useSsh2'; host: string }

@@ -42,12 +42,12 @@ export function judgeClocks(readings: ReadonlyMap<string, ClockReading>): CheckR
     const away = Math.abs(ahead);
     const amount = ahead;
     if (away - uncertainty <= allowed) return { ...good('clock', `with ${whose}`), host, amount };
-    const told = `${durationText(away)} ${ahead > 0 ? 'ahead of' : 'behind'} ${whose}`;
+    const told = `${awayText(away)} ${ahead > 0 ? 'ahead of' : 'behind'} ${whose}`;
     return { ...warned('clock', told, synchroniseClock), host, amount };
   });
 }
 
-function durationText(seconds: number): string {
+function awayText(seconds: number): string {
   if (seconds < 120) return `${seconds.toFixed(1)} s`;
   return seconds < 7200 ? `${(seconds / 60).toFixed(0)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

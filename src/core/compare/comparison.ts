@@ -171,7 +171,7 @@ export function valueText(kind: ColumnKind, value: number | null, currency: stri
   }
 }
 
-/** Exact to the second, for runs are told apart by it. */
+/** Exact to the second: runs of a comparison may differ by seconds. */
 function timeText(seconds: number): string {
   if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

@@ -1,4 +1,4 @@
-// Who is told of a run, without an editor: in a profile, and in run.json.
+// `notify` of a profile and of run.json: where the head sends messages about a run.
 import * as z from 'zod/mini';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
@@ -29,7 +29,7 @@ export const notifyProfileSchema = z
         .check(
           z.regex(/^[/~][^\p{Cc}]*$/u, { error: 'must be a path of the head, with a leading / or ~/' }),
           about(
-            'File on the head, which you alone can read, whose first line is the address to send to. The address itself, which is a secret, stands nowhere else.',
+            'File on the head, which you alone can read, whose first word is the address to send to. The address itself, which is a secret, stands nowhere else.',
           ),
         ),
     ),

@@ -221,9 +221,7 @@ export const profileSchema = z
     maxRestarts: optional(
       z.int().check(z.gte(0), about('Restarts after a failure. Default: the number of spares, else 0.')),
     ),
-    notify: optional(
-      notifyProfileSchema.check(about('Who is told by the head how its runs fare, without an editor.')),
-    ),
+    notify: optional(notifyProfileSchema.check(about('Where the head sends messages about its runs.'))),
     pricePerNodeHour: optional(
       z.number().check(z.gte(0), about('Price of one node for one hour. Runs then show what they cost.')),
     ),

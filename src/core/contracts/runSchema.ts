@@ -113,10 +113,11 @@ const slurmRecordSchema = z.object({
 /** The part of run.json that is about Slurm. */
 export type SlurmRecord = z.infer<typeof slurmRecordSchema>;
 
+/** `begun`: seconds since the epoch, the same for all its runs. `trial`: of a sweep, from 1. */
 const reportSchema = z.object({
   kind: z.enum(['scaling', 'bakeoff', 'sweep']),
-  /** When it was begun, seconds since the epoch, the same for all its runs; `trial`: of a sweep, from 1. */
-  ...{ begun: z.number(), trial: z.optional(count) },
+  begun: z.number(),
+  trial: z.optional(count),
 });
 /** The report that a run was started for. */
 export type ReportRecord = z.infer<typeof reportSchema>;

@@ -1,10 +1,10 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
-import * as z from 'zod/mini';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
 import { UserError } from '../base/errors.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { eventSchema } from '../contracts/runSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { check } from '../base/validation.js';
@@ -86,14 +86,12 @@ async function otherHosts(client: AgentClient, dir: NodePath, run: RunEntry['run
   return [...hosts];
 }
 
-const headChangeSchema = z.object({ kind: z.literal('head_changed'), from: z.string(), to: z.string() });
-
 /** Of a line of the journal; undefined for any other one, and for one that is torn. */
-function headChange(text: string): z.infer<typeof headChangeSchema> | undefined {
+function headChange(text: string): { from: string; to: string } | undefined {
   if (!text.includes('head_changed')) return undefined;
   try {
-    const read = check(headChangeSchema, JSON.parse(text));
-    return read.ok ? read.data : undefined;
+    const read = check(eventSchema, JSON.parse(text));
+    return read.ok && read.data.kind === 'head_changed' ? read.data : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
 import { pathFromNode, type NodePath } from '../base/nodePath.js';
 import { isReportKind, reportOf, type RunReport } from '../model/measured.js';
 import { runName } from '../model/runName.js';
-import { isOver, isStatus, type RunStatus } from '../model/runStatus.js';
+import { isStatus, isUnderWay, type RunStatus } from '../model/runStatus.js';
 import type { RunOverview } from './overview.js';
 import type { ProfileRuns } from './runsMonitor.js';
 
@@ -39,7 +39,7 @@ export interface LastSeen {
 }
 
 /** Whether it was under way when it was seen. What it is now, nobody knows. */
-export const wasActive = ({ status }: LastSeenRun): boolean => !isOver(status) && status !== 'unknown';
+export const wasActive = ({ status }: LastSeenRun): boolean => isUnderWay(status);
 
 /**
  * What to keep of the last look at a profile; undefined where it was not looked at. Runs that are

@@ -7,7 +7,7 @@ import { join } from '../base/nodePath.js';
 import { check } from '../base/validation.js';
 import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
 import { eventText, failed } from '../model/marks.js';
-import { isOver, reasonOf, type RunStatus } from '../model/runStatus.js';
+import { isUnderWay, reasonOf, type RunStatus } from '../model/runStatus.js';
 import { startsBy } from '../model/starts.js';
 import { ByteTail } from '../streams/tail.js';
 import type { RunOverview } from './overview.js';
@@ -174,7 +174,7 @@ function seenAfter(before: Seen | undefined, run: RunOverview): Seen {
 }
 
 function changeKind(before: Seen | undefined, now: Seen): RunChangeKind | undefined {
-  if (before === undefined || isOver(before.status) || before.status === 'unknown') return undefined;
+  if (before === undefined || !isUnderWay(before.status)) return undefined;
   switch (now.status) {
     case 'finished':
     case 'failed':

@@ -3,7 +3,7 @@ import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { AgentClient } from '../agent/agentClient.js';
 import type { RunDetails } from '../contracts/agentApi.js';
-import { isOver } from '../model/runStatus.js';
+import { isUnderWay } from '../model/runStatus.js';
 import { RunFeed } from './runFeed.js';
 import type { ProfileRuns } from './runsMonitor.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -71,7 +71,7 @@ export class RunFeeds implements Disposable {
     if (seen === undefined || seen === this.seen.get(profile)) return; // the look did not succeed
     this.seen.set(profile, seen);
     for (const { entry, status } of runs) {
-      if (!isOver(status) && status !== 'unknown') this.look(profile, entry.dir);
+      if (isUnderWay(status)) this.look(profile, entry.dir);
     }
   }
 

@@ -5,7 +5,7 @@ import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { NodePath } from '../base/nodePath.js';
 import type { ClusterSession } from './clusterSession.js';
 import { OverviewReader, type RunOverview } from './overview.js';
-import { isOver } from '../model/runStatus.js';
+import { isUnderWay } from '../model/runStatus.js';
 
 /** Runs of one profile that are shown. */
 const mostRuns = 100;
@@ -103,7 +103,7 @@ export class RunsMonitor implements Disposable {
    */
   private plan(): void {
     clearTimeout(this.timer);
-    const running = this.all.some(({ run }) => !isOver(run.status) && run.status !== 'unknown');
+    const running = this.all.some(({ run }) => isUnderWay(run.status));
     const often = this.watchers > 0 || running;
     if (this.disposed || (!often && !this.connected)) return;
     const pause = often ? this.interval() : Math.max(quietPause, this.interval());

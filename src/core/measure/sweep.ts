@@ -7,6 +7,7 @@ import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
+import type { Profile } from '../contracts/profileSchema.js';
 import { CompareReader } from '../follow/compareReader.js';
 import { LostNodes } from '../follow/lostNodes.js';
 import { RunFollower } from '../follow/run.js';
@@ -18,6 +19,8 @@ import { isTried, trialTags, type Sweep, type Trial } from '../sweep/record.js';
 /** What is tried, where, and who hears of it. */
 export interface SweepOptions extends Progress {
   machine: Machine;
+  /** Of every trial. */
+  profile: Profile;
   /** As it was left, or new. */
   sweep: Sweep;
   /** What a trial runs. Its name, tags and report are added. */
@@ -90,11 +93,10 @@ class Sweeping {
 
   /** Runs of trials that were under way when this side was ended, also of one that was starting. */
   private async findLeft(): Promise<void> {
-    const { machine } = this.options;
+    const { machine, profile } = this.options;
     const left = this.sweep.trials.filter(({ status }) => status === 'starting' || status === 'running');
-    const [first] = left;
-    if (!first) return;
-    const runs = await (await machine.registry(this.options.runOf(first).profile)).list();
+    if (left.length === 0) return;
+    const runs = await (await machine.registry(profile)).list();
     for (const trial of left) {
       const found = runs.find((run) => this.isOf(run, trial));
       const run = found ? { id: found.id, dir: found.dir } : null;
@@ -102,9 +104,12 @@ class Sweeping {
     }
   }
 
-  private isOf({ run }: RunEntry, { number }: Trial): boolean {
+  /** Of a trial that was starting, only its last try counts. */
+  private isOf({ id, run }: RunEntry, { number, run: own, earlier = [] }: Trial): boolean {
+    if (own) return id === own.id;
     const { kind, begun, trial } = run?.report ?? {};
-    return kind === 'sweep' && begun === this.sweep.created && trial === number;
+    const isTrial = kind === 'sweep' && begun === this.sweep.created && trial === number;
+    return isTrial && !earlier.includes(id);
   }
 
   private async work(jobs: number[]): Promise<void> {
@@ -138,24 +143,30 @@ class Sweeping {
 
   /** Undefined where the trial could not be started, and is noted as failed. */
   private async start(number: number): Promise<TrialRun | undefined> {
-    const { machine, onProgress } = this.options;
-    const { signal } = this.abort;
-    throwIfCancelled(signal);
+    throwIfCancelled(this.abort.signal);
     const trial = this.trial(number);
     await this.change(trial, { status: 'starting' });
+    let run: TrialRun;
     try {
-      const request = this.requestOf(trial);
-      const started = await machine.start(request, { signal, ...(onProgress ? { onProgress } : {}) });
-      const run = { id: started.id, dir: started.dir };
-      await this.change(trial, { status: 'running', run });
-      await this.options.onRun(run.id);
-      this.options.onTrial(this.trial(number), 'started');
-      return run;
+      run = await this.startRun(trial);
     } catch (error) {
       if (!isOfTrial(error)) throw error;
       await this.change(trial, { status: 'failed', why: this.words(error) });
       return undefined;
     }
+    // The run goes on from here: what fails now is no failure of the trial.
+    await this.change(trial, { status: 'running', run });
+    await this.options.onRun(run.id);
+    this.options.onTrial(this.trial(number), 'started');
+    return run;
+  }
+
+  private async startRun(trial: Trial): Promise<TrialRun> {
+    const { machine, onProgress } = this.options;
+    const { signal } = this.abort;
+    const request = this.requestOf(trial);
+    const { id, dir } = await machine.start(request, { signal, ...(onProgress ? { onProgress } : {}) });
+    return { id, dir };
   }
 
   /** It queues where others hold the GPUs that it takes. */
@@ -164,15 +175,13 @@ class Sweeping {
     const typed = this.options.runOf(trial);
     const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
     const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
-    const named = { ...typed, name: trial.name, tags, report };
-    const request = requestOf({ ...named, wait: false });
+    const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false });
     const takesGpus = request.device === 'cuda' || request.device === 'auto';
-    return takesGpus ? requestOf({ ...named, wait: true }) : request;
+    return takesGpus ? { ...request, wait: true } : request;
   }
 
   private async stay(number: number, { dir }: TrialRun): Promise<void> {
-    const { machine } = this.options;
-    const { profile } = this.options.runOf(this.trial(number));
+    const { machine, profile } = this.options;
     const client = (): ReturnType<typeof machine.node.client> => machine.node.client();
     const { logger } = this;
     const follower = new RunFollower({ dir, client, logger });
@@ -202,7 +211,7 @@ class Sweeping {
     }
   }
 
-  /** What the run's files tell of it. */
+  /** What the run's files say of it. */
   private async outcome(details: RunDetails, profile: string): Promise<Partial<Trial>> {
     const run = await this.reader.read(await this.options.machine.node.client(), profile, details);
     const { imagesPerSec, seconds, cost } = run.figures;

@@ -55,8 +55,8 @@ export const reportTitle = (kind: ReportRecord['kind'], profile: string): string
   `${titles[kind]} of ${profile}`;
 
 /**
- * Whether a measurement started the run, here or elsewhere, which ends it itself. A trial of a sweep
- * is a training in its own right.
+ * Whether a measurement, which ends its runs itself, started the run, here or elsewhere. A trial of
+ * a sweep is a training in its own right.
  */
 export function isMeasured(run: Measured): boolean {
   const kind = reportOf(run)?.kind;

@@ -10,8 +10,8 @@ export interface RunFilter {
   /** All of these, without regard to capitals. */
   tags: readonly string[];
   /**
-   * Each word of it stands in the run's id, name, tags, notes, profile or command, without regard to
-   * capitals.
+   * Each word of it stands in id, name, tags, notes, profile or command of the run, without regard
+   * to capitals.
    */
   text: string;
 }

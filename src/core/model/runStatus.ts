@@ -68,3 +68,6 @@ export function isEnd(
 export function isOver(status: RunStatus): boolean {
   return status === 'finished' || status === 'stopped' || status === 'failed' || status === 'interrupted';
 }
+
+/** Whether more of the run is to come, as far as its state could be understood. */
+export const isUnderWay = (status: RunStatus): boolean => !isOver(status) && status !== 'unknown';

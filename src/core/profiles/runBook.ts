@@ -12,7 +12,8 @@ const mostRuns = 500;
 const runSchema = z.object({ id: z.string(), profile: z.string(), name: z.optional(z.string()) });
 /** Another name of a run that stands above. Versions that knew no names pass over such a line. */
 const namedSchema = z.object({ named: z.string(), name: z.string() });
-type Line = KnownRun | z.infer<typeof namedSchema>;
+const lineSchema = z.union([runSchema, namedSchema]);
+type Line = z.infer<typeof lineSchema>;
 /** A run, the profile on which it was started from this machine, and the name that it was given. */
 export type KnownRun = z.infer<typeof runSchema>;
 
@@ -56,7 +57,8 @@ export class RunBook {
 
   /**
    * For `last`, an id, the name of a run, or the one run whose id begins with or holds `text`;
-   * undefined when that is none or several. UserError (usage) for a name of runs of several profiles.
+   * undefined when that is none or several. UserError (usage) where runs of several profiles
+   * have the name.
    */
   async profileOf(text: string): Promise<string | undefined> {
     const lines = await this.read();
@@ -88,11 +90,8 @@ export class RunBook {
 const linesOf = (text: string): Line[] =>
   text.split('\n').flatMap((line): Line[] => {
     try {
-      const value: unknown = JSON.parse(line);
-      const run = check(runSchema, value);
-      if (run.ok) return [run.data];
-      const named = check(namedSchema, value);
-      return named.ok ? [named.data] : [];
+      const read = check(lineSchema, JSON.parse(line));
+      return read.ok ? [read.data] : [];
     } catch {
       return [];
     }

@@ -18,16 +18,19 @@ export class ProgressBars {
   private due = 0;
 
   constructor(
-    private readonly give: (text: string) => void,
+    private readonly give: (text: string, time: number | null) => void,
     private readonly every: number,
   ) {}
 
-  /** A whole line, or what stands after the last one at the end. */
-  line(text: string): void {
+  /**
+   * A whole line, or what stands after the last one at the end. `time` is given on with it: when it
+   * was written, where that is known.
+   */
+  line(text: string, time: number | null = null): void {
     const last = lastSegment(text);
     // A bar whose end was shown before its line ended is not shown twice.
     const isWiped = last.trim() === '' && withoutEnd(text).includes('\r');
-    if (this.shown !== last && !isWiped) this.give(last);
+    if (this.shown !== last && !isWiped) this.give(last, time);
     this.shown = undefined;
   }
 
@@ -36,6 +39,6 @@ export class ProgressBars {
     if (now < this.due || text === this.shown) return;
     this.due = now + this.every;
     this.shown = text;
-    this.give(text);
+    this.give(text, null);
   }
 }

@@ -1,5 +1,4 @@
-// The settings that a sweep tries: every combination of the values that were named, or some that are
-// drawn.
+// The settings that a sweep tries: every combination of the named values, or some that are drawn.
 import { UserError } from '../base/errors.js';
 import { drawNumber, randomOf, type Random, type Range } from './random.js';
 
@@ -22,7 +21,8 @@ const rangeText = new RegExp(String.raw`^(${number})\.\.(${number})(:log)?$`);
 
 /**
  * `lr=0.1,0.01`; with `;` between values that have commas themselves. `lr=1e-4..0.1`, or
- * `lr=1e-4..0.1:log`, is a range to draw from. Dashes before the name are left out. UserError (usage).
+ * `lr=1e-4..0.1:log`, is a range to draw from. Dashes before the name are left out.
+ * UserError (usage).
  */
 export function axisOf(text: string): Axis {
   const [, name, list = ''] = /^-*([A-Za-z_][\w-]*)=(.*)$/s.exec(text) ?? [];
@@ -55,11 +55,11 @@ function rangeOf(name: string, [, lowText = '', highText = '', log]: RegExpExecA
   return { low, high, log: log !== undefined, whole };
 }
 
-/** The axes, each name once. UserError (usage). */
-export function axesOf(texts: readonly string[]): Axis[] {
+/** The axes, each name once. `hint` is for whoever names none. UserError (usage). */
+export function axesOf(texts: readonly string[], hint = 'Name a setting and its values'): Axis[] {
   const axes = texts.map(axisOf);
   if (axes.length === 0) {
-    throw new UserError('usage', 'nothing says which settings to try', 'Name a setting and its values');
+    throw new UserError('usage', 'nothing says which settings to try', hint);
   }
   const twice = axes.find(({ name }, at) => axes.findIndex((one) => one.name === name) !== at);
   if (twice === undefined) return axes;
@@ -74,21 +74,24 @@ export function valuesOf(axes: readonly Axis[], random?: { count: number; seed: 
   const count = axes.some(({ range }) => range)
     ? Infinity
     : axes.reduce((product, { values }) => product * values.length, 1);
-  if (random && random.count < count) return drawn(axes, tooMany(random.count), random.seed);
+  if (random && random.count < count) {
+    assertCount(random.count);
+    return drawn(axes, random.count, random.seed);
+  }
   const range = axes.find(({ range }) => range);
   if (range) {
     const what = `${range.name} is a range, which has no end of values`;
     throw new UserError('usage', what, 'Ask for a number of trials that are drawn');
   }
-  tooMany(count);
+  assertCount(count);
   return axes.reduce<Values[]>(
     (all, { name, values }) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
     [{}],
   );
 }
 
-function tooMany(count: number): number {
-  if (count <= mostTrials) return count;
+function assertCount(count: number): void {
+  if (count <= mostTrials) return;
   const what = `${count} trials are more than ${mostTrials}`;
   throw new UserError('usage', what, 'Ask for a number of trials that are drawn');
 }

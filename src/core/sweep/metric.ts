@@ -2,6 +2,7 @@
 import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import type { ComparedRun, OwnFigure, RunFigures } from '../compare/comparedRun.js';
+import { valueText } from '../compare/comparison.js';
 import { isLoss } from '../model/series/figures.js';
 import { flagValue } from '../plan/request/flagValue.js';
 import { isTraining } from './trialWords.js';
@@ -17,7 +18,7 @@ export interface Metric {
   goal: Goal;
 }
 
-/** The last value, and the best of the run. Null where the run told none. */
+/** The last value, and the best of the run. Null where the run reported none. */
 export interface MetricValue {
   last: number | null;
   best: number | null;
@@ -66,7 +67,7 @@ const lessIsBetter =
   /loss|error|perplexity|(^|[/_.\s-])(ppl|mae|mse|rmse|wer|cer|fid|err|seconds|time|latency)$/i;
 const usualGoal = (name: string): Goal => (lessIsBetter.test(name) ? 'min' : 'max');
 
-/** What the run told of it. */
+/** What the run reported of it. */
 export function metricValue(run: Pick<ComparedRun, 'own' | 'figures'>, { name, goal }: Metric): MetricValue {
   const own = ownFigure(run.own, name);
   if (own) return { last: own.last, best: goal === 'max' ? own.max : own.min };
@@ -104,9 +105,9 @@ export function byMetric(goal: Goal): (a: number | null, b: number | null) => nu
   };
 }
 
-/** `81.2%` of an accuracy of our trainer, else four digits that count. Empty where nobody knows. */
+/** `81.2%` of an accuracy of our trainer, else four significant digits. Empty where not known. */
 export function metricText(name: string, value: number | null): string {
   if (value === null) return '';
   if (name === 'eval.top1' || name === 'eval.top5') return `${(100 * value).toFixed(1)}%`;
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+  return valueText('number', value, null);
 }

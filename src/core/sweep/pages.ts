@@ -1,4 +1,5 @@
 // The pages of a sweep, and the table and sentences that a terminal prints too.
+import { durationText } from '../base/duration.js';
 import { plural } from '../base/plural.js';
 import { moneyText } from '../cost/runCost.js';
 import { reportTitle } from '../model/measured.js';
@@ -21,7 +22,7 @@ export function trialTable(sweep: Sweep): PageTable & { right: number[] } {
     [`best ${metric.name}`, ({ best }) => metricText(metric.name, best), true],
     ['last', ({ last }) => metricText(metric.name, last), true],
     ['images/s', ({ imagesPerSec }) => (imagesPerSec === null ? '' : rateText(imagesPerSec)), true],
-    ['time', ({ seconds }) => (seconds === null ? '' : timeText(seconds)), true],
+    ['time', ({ seconds }) => (seconds === null ? '' : durationText(seconds)), true],
     ['price', ({ cost, currency }) => (cost === null ? '' : moneyText(cost, currency ?? '')), true],
     ['run', ({ run }) => run?.id ?? '', false],
     ['why', ({ why }) => why, false],
@@ -38,14 +39,6 @@ export function trialTable(sweep: Sweep): PageTable & { right: number[] } {
 }
 
 const optional = new Set(['images/s', 'price', 'why']);
-
-/** `8.2 s`, `3 min 20 s`, `2 h 5 min`. */
-function timeText(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const minutes = Math.floor(Math.round(seconds) / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
 
 /** Which trial is the best, as a sentence. */
 export function verdictSentence(sweep: Sweep): string {

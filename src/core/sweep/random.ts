@@ -23,7 +23,7 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** As a program reads it: a whole number, or one with four digits that count. */
+/** As a program reads it: a whole number, or one with four significant digits. */
 export function drawNumber({ low, high, log, whole }: Range, random: Random): string {
   const at = random();
   // Every whole number has the same width, the first and the last one too.

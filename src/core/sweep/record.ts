@@ -21,9 +21,8 @@ const trialStatusSchema = z.enum([
 ]);
 
 /**
- * `number` counts from 1. `why` is one line, empty where nothing is wrong. `command` starts the same
- * run by itself. Of its figures null is what nobody knows; `seconds` is for how long it held its
- * nodes.
+ * `number` counts from 1. `why` is one line, empty where nothing is wrong. `command` starts the
+ * same run by itself. A figure that is not known is null. `seconds`: how long it held its nodes.
  */
 const trialSchema = z.object({
   number: count,
@@ -31,6 +30,8 @@ const trialSchema = z.object({
   values: z.record(z.string(), z.string()),
   status: trialStatusSchema,
   run: z.nullable(z.object({ id: z.string(), dir: nodePathSchema })),
+  /** Ids of its runs before this one. */
+  earlier: z.optional(texts),
   why: z.string(),
   command: z.string(),
   best: figure,
@@ -116,8 +117,13 @@ const sorted = ({ profile, flags, rest }: AskedSweep): unknown => [
 
 /** Those that did not finish are tried anew. */
 export function withAgain(sweep: Sweep): Sweep {
-  const again = (trial: Trial): Trial =>
-    isTried(trial) && trial.status !== 'finished' ? newTrial(trial) : trial;
+  const again = (trial: Trial): Trial => {
+    if (!isTried(trial) || trial.status === 'finished') return trial;
+    const { number, name, values, command, run, earlier = [] } = trial;
+    const before = run ? [...earlier, run.id] : earlier;
+    const anew = newTrial({ number, name, values, command });
+    return before.length === 0 ? anew : { ...anew, earlier: before };
+  };
   return { ...sweep, trials: sweep.trials.map(again) };
 }
 
@@ -136,7 +142,7 @@ const places: Record<TrialStatus, number> = {
 };
 const counts = ({ status }: Trial): boolean => places[status] === 0;
 
-/** Undefined where no trial that came to an end told of the metric. */
+/** Undefined where no trial that came to an end reported the metric. */
 export function bestTrial(sweep: Pick<Sweep, 'trials' | 'metric'>): Trial | undefined {
   return ranked(sweep).find((trial) => counts(trial) && trial.best !== null);
 }

@@ -5,8 +5,8 @@ import type { GpuWish } from '../plan/request/gpuWish.js';
 
 /**
  * `gpus`: of each node that a trial may take. A trial takes `wish` on each of them, unless it takes
- * `nodes` of them only: then the first ones, as every start does. UserError (usage) where there is no
- * room for one.
+ * `nodes` of them only: then the first ones, as every start does. UserError (usage) where not one
+ * trial fits.
  */
 export function trialsAtOnce(
   gpus: readonly number[],

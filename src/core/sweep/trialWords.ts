@@ -3,7 +3,7 @@ import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import { flagProblems } from '../plan/request/flagCheck.js';
 import { flagValue } from '../plan/request/flagValue.js';
-import { trainerVerb } from '../plan/request/flags.js';
+import { trainerVerb, withoutTrainer } from '../plan/request/flags.js';
 import type { TrainerFlag } from '../plan/request/trainerHelp.js';
 import { valuesText, type Axis, type Values } from './grid.js';
 
@@ -11,11 +11,8 @@ const isPlaced = (words: readonly string[], name: string): boolean =>
   words.some((word) => word.includes(`{${name}}`));
 
 /** Whether it is a training by our trainer. */
-export const isTraining = (words: readonly string[]): boolean => trainerVerb(bare(words)) === 'train';
-
-/** Without the word `trainer` before a verb. */
-const bare = (words: readonly string[]): readonly string[] =>
-  words[0] === 'trainer' ? words.slice(1) : words;
+export const isTraining = (words: readonly string[]): boolean =>
+  trainerVerb(withoutTrainer(words)) === 'train';
 
 /**
  * UserError (usage) where a setting has no place in the command, and where trials would share a
@@ -95,6 +92,6 @@ export function assertTrial(words: readonly string[], values: Values, flags: rea
     const what = `${flag.name} takes no value, and is tried with ${value}`;
     throw new UserError('usage', what, 'Write true and false for with and without it');
   }
-  const [first] = flagProblems(bare(wordsOfTrial(words, values, flags)).slice(1), flags);
+  const [first] = flagProblems(withoutTrainer(wordsOfTrial(words, values, flags)).slice(1), flags);
   if (first) throw new UserError('usage', `with ${valuesText(values)}: ${first.what}`, first.hint);
 }

@@ -5,6 +5,7 @@ import { placedFlag } from '../../../src/cli/misplacedFlag.js';
 import { editDistance, nearestOf } from '../../../src/core/base/nearest.js';
 import { generalHelp, verbHelp } from '../../../src/cli/help.js';
 import { verbs } from '../../../src/cli/table.js';
+import { wishFlags } from '../../../src/cli/wishes.js';
 import { UserError } from '../../../src/core/base/errors.js';
 
 const grammar: Grammar = {
@@ -174,5 +175,10 @@ describe('the table of verbs', () => {
       }
       expect(generalHelp(verbs).join('\n')).toContain(verb.summary);
     }
+  });
+
+  it('takes every wish of a run for the trials of a sweep too', () => {
+    const taken = verbs.find(({ verb }) => verb === 'sweep')?.flags.map(({ name }) => name);
+    expect(taken).toEqual(expect.arrayContaining(wishFlags.map(({ name }) => name)));
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../src/core/base/nodePath.js';
-import { bytesText, durationText, rateText, table } from '../../../src/cli/format.js';
+import { bytesText, rateText, table } from '../../../src/cli/format.js';
+import { durationText } from '../../../src/core/base/duration.js';
 import type { Output } from '../../../src/cli/output.js';
 import { JsonPrinter, TablePrinter } from '../../../src/cli/printer.js';
 import type { DeviceChoice, RunEvent, RunFile } from '../../../src/core/contracts/runSchema.js';

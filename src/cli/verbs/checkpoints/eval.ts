@@ -1,9 +1,10 @@
+import { durationText } from '../../../core/base/duration.js';
 import { exitCodes } from '../../../core/base/errors.js';
 import { checkpointChoice, chooseCheckpoint } from '../../../core/checkpoints/choose.js';
 import { evaluateCheckpoint } from '../../../core/checkpoints/evaluate.js';
 import { evaluationData } from '../../../core/plan/evaluated.js';
 import type { Verb } from '../../context.js';
-import { accuracyText, durationText } from '../../format.js';
+import { accuracyText } from '../../format.js';
 
 /** Four significant digits. */
 const lossText = (loss: number | null): string => (loss === null ? '-' : loss.toPrecision(4));

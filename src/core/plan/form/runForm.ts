@@ -9,7 +9,7 @@ import { amountOf } from '../request/budget.js';
 import type { AskedRun } from '../request/commandLine.js';
 import { flagValue } from '../request/flagValue.js';
 import { hostListOf } from '../request/hostWish.js';
-import { positiveInteger, trainerVerb, withoutFlag } from '../request/flags.js';
+import { positiveInteger, trainerVerb, withoutFlag, withoutTrainer } from '../request/flags.js';
 import type { RunFormValues } from './runFormValues.js';
 import { joinWords, splitWords } from '../request/argv.js';
 
@@ -154,7 +154,7 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
 
 /** The form that asks for this run: of an earlier one, or of a preset. */
 export function formOf(run: AskedRun): RunFormValues {
-  const words = run.words[0] === 'trainer' ? run.words.slice(1) : run.words;
+  const words = withoutTrainer(run.words);
   const trains = trainerVerb(words) === 'train';
   return {
     ...emptyForm(run.profile),

@@ -1,7 +1,7 @@
 // The command line that starts a run, for people to copy.
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageText } from '../../stage/spec.js';
-import { timeLimitText } from './timeLimit.js';
+import { silenceTimeoutText, timeLimitText } from './timeLimit.js';
 import type { TypedRun } from './request.js';
 
 /** A run as it is asked for, before its profile and its code are looked up. */
@@ -42,7 +42,7 @@ export function commandLineOf(run: AskedRun): string {
     ...(budget === undefined ? [] : ['--budget', String(budget)]),
     ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
     ...(timeLimit === undefined ? [] : ['--time-limit', timeLimitText(timeLimit)]),
-    ...(silenceTimeout === undefined ? [] : ['--silence-timeout', silenceText(silenceTimeout)]),
+    ...(silenceTimeout === undefined ? [] : ['--silence-timeout', silenceTimeoutText(silenceTimeout)]),
     ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
     ...(name === undefined ? [] : valued('--name', name)),
     ...tags.flatMap((tag) => valued('--tag', tag)),
@@ -57,8 +57,6 @@ export function commandLineOf(run: AskedRun): string {
   const line = words.map(quoted).join(' ');
   return cwd === undefined ? line : `cd ${quoted(cwd)} && ${line}`;
 }
-
-const silenceText = (seconds: number): string => (seconds === 0 ? '0' : `${seconds}s`);
 
 /** A value that begins with a dash would be taken for a flag. */
 const valued = (flag: string, value: string): string[] =>

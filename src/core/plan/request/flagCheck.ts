@@ -3,6 +3,7 @@
 import { UserError } from '../../base/errors.js';
 import { nearestOf } from '../../base/nearest.js';
 import { splitWords } from './argv.js';
+import { withoutTrainer } from './flags.js';
 import type { RunRequest } from './request.js';
 import { offeredFlags, type TrainerFlag } from './trainerHelp.js';
 
@@ -56,7 +57,7 @@ export function flagProblems(words: readonly string[], flags: readonly TrainerFl
 export function lineProblem(line: string, flags: readonly TrainerFlag[]): string | undefined {
   try {
     const typed = splitWords(line);
-    const words = typed[0] === 'trainer' ? typed.slice(1) : typed;
+    const words = withoutTrainer(typed);
     if (flags.length === 0 || words[0] !== 'train') return undefined;
     const [first] = flagProblems(words.slice(1), flags);
     return first && `${first.what}. ${first.hint}`;

@@ -68,12 +68,16 @@ function splitOnce(word: string): [string, string | undefined] {
 export const trainerVerb = ([first]: readonly string[]): string | undefined =>
   trainerVerbs.find((verb) => verb === first);
 
+/** The same words without a leading `trainer`, which may stand before a verb. */
+export const withoutTrainer = (words: readonly string[]): readonly string[] =>
+  words[0] === 'trainer' ? words.slice(1) : words;
+
 /**
  * What the trainer is asked where these words ask for its help, as `train --help`; undefined where
  * they do not.
  */
 export function trainerHelpWords(words: readonly string[]): string[] | undefined {
-  const own = words[0] === 'trainer' ? words.slice(1) : words;
+  const own = withoutTrainer(words);
   if (words[0] !== 'trainer' && trainerVerb(own) === undefined) return undefined;
   if (!own.includes(helpFlag) && !own.includes('-h')) return undefined;
   const end = own.findIndex((word) => word.startsWith('-'));

@@ -6,13 +6,15 @@ import type { TypedRun } from './request.js';
 /** What a run may cost, how long it may take or be silent, and what it asks of Slurm. */
 export type RunWishes = Pick<TypedRun, 'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'slurm'>;
 
+type Given<T> = { [K in keyof T]: T[K] | undefined };
+
 /**
- * The limits of time; the budget where the profile still has a price to count with, and what was asked
- * of Slurm where it still is one of Slurm.
+ * The limits of time; the budget where the profile still has a price to count with; and what was
+ * asked of Slurm where the profile still is one of Slurm.
  */
 export function keptWishes(
   profile: Profile,
-  { budget, budgetStop, timeLimit, silenceTimeout, slurm }: RunWishes,
+  { budget, budgetStop, timeLimit, silenceTimeout, slurm }: Given<RunWishes>,
 ): RunWishes {
   const counts = priceOf(profile) !== undefined;
   return {
@@ -29,12 +31,5 @@ export function withKept<R extends RunWishes>(
   profile: Profile,
   { budget, budgetStop, timeLimit, silenceTimeout, slurm, ...rest }: R,
 ): Omit<R, keyof RunWishes> & RunWishes {
-  const wishes: RunWishes = {
-    ...(budget === undefined ? {} : { budget }),
-    ...(budgetStop === undefined ? {} : { budgetStop }),
-    ...(timeLimit === undefined ? {} : { timeLimit }),
-    ...(silenceTimeout === undefined ? {} : { silenceTimeout }),
-    ...(slurm === undefined ? {} : { slurm }),
-  };
-  return { ...rest, ...keptWishes(profile, wishes) };
+  return { ...rest, ...keptWishes(profile, { budget, budgetStop, timeLimit, silenceTimeout, slurm }) };
 }

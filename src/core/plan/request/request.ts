@@ -16,13 +16,14 @@ import { slurmTexts } from '../../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../../stage/spec.js';
 import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunFile } from '../../contracts/runSchema.js';
 import { startsRanks } from '../../contracts/slots.js';
+import { isMeasured } from '../../model/measured.js';
 import type { SlurmWish } from '../../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { flagValue } from './flagValue.js';
 import { assertEachTaken, wishedHosts } from './hostWish.js';
-import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag } from './flags.js';
+import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag, withoutTrainer } from './flags.js';
 
 /** What a rank computes on. */
 export type Device = DeviceChoice['used'];
@@ -72,7 +73,8 @@ export interface TypedRun {
   /** Seconds after which it stops with a checkpoint. */
   timeLimit?: number;
   /**
-   * Seconds without output after which an own program is ended, in place of the profile's; 0: never.
+   * Seconds without output after which an own program is ended, 0 for never. In place of the
+   * profile's.
    */
   silenceTimeout?: number;
   /** What is asked of Slurm, in place of what the profile says. */
@@ -155,7 +157,7 @@ interface CommandRequest extends Common {
   cwd: NodePath | undefined;
   /** A further folder with its event files; relative to where it starts. */
   logdir: string | undefined;
-  /** Seconds without output after which it is ended; undefined and 0: never. Never for our trainer. */
+  /** Seconds without output after which it is ended. Undefined and 0: never. */
   silenceTimeout: number | undefined;
   /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
   code: RunCode | undefined;
@@ -178,7 +180,7 @@ function readRequest(typed: TypedRun): RunRequest {
   const isHere = profile.kind === 'local';
   // A folder of the user's machine means nothing on a node.
   const cwd = isHere ? pathOfThisNode(typed.cwd) : nodePath('~');
-  const words = typed.words[0] === 'trainer' ? typed.words.slice(1) : typed.words;
+  const words = withoutTrainer(typed.words);
   if (words[0] === undefined) {
     throw new UserError('usage', 'there is nothing to run', { kind: 'nameCommand' });
   }
@@ -305,11 +307,12 @@ export function typedOf(
 }
 
 /**
- * The time limit of a run, for another run like it: a resume has none but its own. That of a short
- * run belongs to its report.
+ * The time limit of a run, for another run like it: a resume has none but its own. That of a
+ * measurement's run belongs to its report.
  */
-export function timeLimitAgain({ limits, report }: RunFile): Pick<TypedRun, 'timeLimit'> {
-  return limits.timeLimit === undefined || report ? {} : { timeLimit: limits.timeLimit };
+export function timeLimitAgain(run: RunFile): Pick<TypedRun, 'timeLimit'> {
+  const { timeLimit } = run.limits;
+  return timeLimit === undefined || isMeasured({ run }) ? {} : { timeLimit };
 }
 
 /** The slots of a run that has one process on each node. */

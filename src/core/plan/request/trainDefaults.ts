@@ -1,7 +1,7 @@
 // What a profile adds to a training that does not say otherwise.
 import type { Profile } from '../../contracts/profileSchema.js';
 import { plural } from '../../base/plural.js';
-import { trainerVerb } from './flags.js';
+import { trainerVerb, withoutTrainer } from './flags.js';
 import type { TypedRun } from './request.js';
 import { joinWords } from './argv.js';
 
@@ -37,7 +37,7 @@ export function withTrainDefaults<R extends Asked>(run: R, profile: Profile): R 
  * Undefined where nothing is: also of what is no training, or goes on in a folder.
  */
 export function addedDefaults(run: Asked, { train }: Profile): Added | undefined {
-  const words = run.words[0] === 'trainer' ? run.words.slice(1) : run.words;
+  const words = withoutTrainer(run.words);
   if (train === undefined || trainerVerb(words) !== 'train') return undefined;
   const given = new Set(words.map((word) => word.replace(/=.*/s, '')));
   if (run.runDir !== undefined || given.has('--run-dir')) return undefined;

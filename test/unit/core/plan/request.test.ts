@@ -214,6 +214,8 @@ describe('what a run asked for', () => {
     const run = await recordOf(requestOf(typed), '/runs/x');
     expect(timeLimitAgain(run)).toEqual({ timeLimit: 90 });
     expect(timeLimitAgain({ ...run, report: { kind: 'scaling', begun: 5 } })).toEqual({});
+    const trial = { ...run, report: { kind: 'sweep' as const, begun: 5, trial: 1 } };
+    expect(timeLimitAgain(trial)).toEqual({ timeLimit: 90 });
     expect(typedOf(run)).not.toHaveProperty('timeLimit'); // with which a resume begins
   });
 

@@ -109,7 +109,12 @@ describe('a sweep that goes on', () => {
   });
 
   it('tries anew what did not finish, where that is asked for', () => {
-    expect(withAgain(sweep).trials).toEqual([sweep.trials[0], trial(2)]);
+    const { trials } = withAgain(sweep);
+    expect(trials).toEqual([sweep.trials[0], trial(2, { earlier: ['a'] })]);
+    const failed = { ...trials[1]!, status: 'failed' as const, run: { id: 'b', dir: nodePath('/b') } };
+    const [third] = withAgain({ ...sweep, trials: [failed] }).trials;
+    expect(third).toEqual(trial(2, { earlier: ['a', 'b'] }));
+    expect(withAgain({ ...sweep, trials: [third!] }).trials).toEqual([third]);
   });
 
   it('is in its file as it was', () => {

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { UserError } from '../../../../src/core/base/errors.js';
+import { nodePath } from '../../../../src/core/base/nodePath.js';
+import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
+import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
+import { runSweep, type SweepOptions } from '../../../../src/core/measure/sweep.js';
+import { newTrial, type Sweep, type Trial } from '../../../../src/core/sweep/record.js';
+
+const profile: Profile = { name: 'here', kind: 'local' };
+const runOf = (id: string): NonNullable<Trial['run']> => ({ id, dir: nodePath(`/runs/${id}`) });
+const sweepOf = (change: Partial<Trial>): Sweep => ({
+  ...{ version: 1, name: 'lr', profile: 'here', created: 5, cwd: '/tmp', cancelled: false },
+  asked: { profile: 'here', flags: { grid: ['lr=1'] }, rest: ['true'] },
+  metric: { name: 'loss', goal: 'min' },
+  trials: [{ ...newTrial({ number: 1, name: 'lr-01', values: { lr: '1' }, command: 'true' }), ...change }],
+});
+
+const refused = (what: string): Promise<never> => Promise.reject(new UserError('preflight', what, ''));
+
+/** `there`: ids of runs of the trial that the machine has. */
+const optionsOf = (sweep: Sweep, there: string[], start: () => Promise<unknown>): SweepOptions => {
+  const report = { kind: 'sweep', begun: 5, trial: 1 };
+  const list = () => Promise.resolve(there.map((id) => ({ ...runOf(id), run: { report } })));
+  const machine = { registry: () => Promise.resolve({ list }), start } as unknown as Machine;
+  return {
+    ...{ machine, profile, sweep, atOnce: 1 },
+    runOf: () => ({ profile, words: ['true'], cwd: '/tmp' }),
+    onSweep: () => Promise.resolve(),
+    onRun: () => Promise.resolve(),
+    onTrial: () => undefined,
+  };
+};
+
+it('ends, and does not call a trial failed, where its run has started and cannot be noted', async () => {
+  const statuses: string[] = [];
+  const options = optionsOf(sweepOf({}), [], () => Promise.resolve(runOf('new')));
+  const swept = runSweep({
+    ...options,
+    onSweep: ({ trials: [trial] }) => {
+      statuses.push(trial!.status);
+      const isFull = trial!.status === 'running';
+      return isFull ? refused('the disk is full') : Promise.resolve();
+    },
+  });
+  await expect(swept).rejects.toThrow('the disk is full');
+  expect(statuses).toEqual(['waiting', 'starting', 'running']);
+});
+
+it('notes a trial as failed that cannot be started', async () => {
+  const { trials } = await runSweep(optionsOf(sweepOf({}), [], () => refused('no trainer')));
+  expect(trials).toMatchObject([{ status: 'failed', why: 'no trainer.', run: null }]);
+});
+
+/** The run to which the sweep attaches; undefined where it starts the trial anew. */
+async function attached(change: Partial<Trial>, there: string[]): Promise<string | undefined> {
+  let found: string | undefined;
+  const abort = new AbortController();
+  const options = optionsOf(sweepOf(change), there, () => refused('it is started anew'));
+  const { trials } = await runSweep({
+    ...options,
+    signal: abort.signal,
+    onTrial: ({ run }, what) => {
+      if (what !== 'attached') return;
+      found = run?.id;
+      abort.abort();
+    },
+  });
+  if (found === undefined) expect(trials[0]?.why).toBe('it is started anew.');
+  return found;
+}
+
+it('goes on with the run of the last try, and with none of those before', async () => {
+  const earlier = ['old'];
+  expect(await attached({ status: 'starting', earlier }, ['old'])).toBeUndefined();
+  expect(await attached({ status: 'starting', earlier }, ['old', 'new'])).toBe('new');
+  expect(await attached({ status: 'starting' }, ['new'])).toBe('new');
+  expect(await attached({ status: 'running', run: runOf('new'), earlier }, ['old', 'new'])).toBe('new');
+  expect(await attached({ status: 'running', run: runOf('new') }, ['other'])).toBeUndefined();
+});
