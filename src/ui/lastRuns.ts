@@ -10,7 +10,7 @@ import {
   type LastSeenRun,
 } from '../core/follow/lastSeen.js';
 import type { ProfileRuns } from '../core/follow/runsMonitor.js';
-import { isOver } from '../core/model/runStatus.js';
+import { isUnderWay } from '../core/model/runStatus.js';
 import type { RunOverview } from '../core/follow/overview.js';
 
 const prefix = 'trainyard.lastSeen.';
@@ -77,7 +77,7 @@ export class LastRuns implements Disposable {
     const all = this.shown;
     return [
       ...all.flatMap(({ profile, runs }) =>
-        runs.filter(({ status }) => !isOver(status) && status !== 'unknown').map((run) => ({ profile, run })),
+        runs.filter(({ status }) => isUnderWay(status)).map((run) => ({ profile, run })),
       ),
       ...all.flatMap(({ profile, last }) =>
         last ? last.runs.filter(wasActive).map((run) => ({ profile, run, last })) : [],

@@ -6,9 +6,9 @@ import { duration, plural } from './figureText.js';
 type Pace = Pick<RunOverview, 'entry' | 'status' | 'step' | 'checkpoint' | 'secondsPerStep'>;
 
 /**
- * `5 steps (39 s)`: what was done since the checkpoint of step `latest`, by default the newest that the
- * metrics have. Undefined for a run that is over, one that made no step yet, and an own program,
- * whose checkpoints are its own affair.
+ * `5 steps (39 s)`: the steps since the checkpoint of step `latest`, by default the newest that the
+ * metrics have. Undefined for a run that is over, for one without a step, and for an own program,
+ * whose checkpoints are unknown here.
  */
 export function riskText(run: Pace, latest = run.checkpoint?.step ?? 0): string | undefined {
   if (isOver(run.status) || run.step === undefined || run.entry.run?.program === 'command') return undefined;

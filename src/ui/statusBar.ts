@@ -1,6 +1,6 @@
 // One item for the run that is under way: `412 img/s · 34% · 3 min`, or how many are: `2 running`.
-// Where none is, for the run that ended last, until somebody looks at it: `resnet20-1f2e finished`. A
-// failure goes first, until a later run is started.
+// Where none is, the item shows the run that ended last, until somebody looks at it:
+// `resnet20-1f2e finished`. A failure goes first, until a later run is started.
 import * as vscode from 'vscode';
 import type { RunArgument, UnderWay } from '../contributions.js';
 import { DisposableStore } from '../core/base/lifecycle.js';

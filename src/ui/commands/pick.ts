@@ -72,7 +72,7 @@ export async function pickProfile(
   const usual = ui.services.setting('trainyard.defaultProfile');
   const ordered = orderedProfiles(sessions, [usual, lastProfile(ui.services)]);
   const items = ordered.filter(wanted).map((session) => {
-    const { label, description } = describeProfile(session.profile, session.state, undefined);
+    const { label, description } = describeProfile(session.profile, session.state);
     return { label, description, session };
   });
   if (items.length === 0) {

@@ -1,7 +1,7 @@
 // In which order runs stand where one is asked for.
 import type { RunOverview } from '../../core/follow/overview.js';
 import { ownFirst } from '../../core/model/measured.js';
-import { isOver } from '../../core/model/runStatus.js';
+import { isUnderWay } from '../../core/model/runStatus.js';
 
 /**
  * The selected run first, else newest first within a profile. With `runningFirst` what is under way
@@ -13,7 +13,6 @@ export function orderedRuns<
   },
 >(runs: readonly R[], selected: string | undefined, runningFirst: boolean): R[] {
   const rank = ({ run }: R): number =>
-    (runningFirst && !isOver(run.status) && run.status !== 'unknown' ? -2 : 0) -
-    (run.entry.dir === selected ? 1 : 0);
+    (runningFirst && isUnderWay(run.status) ? -2 : 0) - (run.entry.dir === selected ? 1 : 0);
   return ownFirst(runs).sort((a, b) => rank(a) - rank(b));
 }

@@ -50,7 +50,7 @@ const labels: Record<(typeof optionFlags)[number], string> = {
 /** All profiles, and the chosen one also where it is gone. */
 export function profileChoices(sessions: readonly ClusterSession[], chosen: string): FormChoice[] {
   const known = sessions.map(({ profile, state }) => {
-    const { label, description } = describeProfile(profile, state, undefined);
+    const { label, description } = describeProfile(profile, state);
     return { value: profile.name, label: `${label} · ${description}`, group: '' };
   });
   if (known.some(({ value }) => value === chosen)) return known;
@@ -119,7 +119,7 @@ export function problemsText(problems: readonly FormProblem[], tried: boolean): 
   return Object.fromEntries(told.reverse().map((problem) => [problem.field, problemText(problem)]));
 }
 
-/** Of a flag with a field of its own the field says its name, and the text which values it takes. */
+/** Where a flag has a field of its own, the field says its name, and the text its values. */
 function problemText({ field, error }: FormProblem): string {
   const isOption = (optionFlags as readonly string[]).includes(field);
   if (!isOption || !error.what.startsWith(`${field} must be `)) return formWords(error);

@@ -1,12 +1,12 @@
 // What the row of a cluster says of all its nodes, from figures that others have asked for.
 import type { HostSample } from '../../core/contracts/metricsSchema.js';
 import { gpuHolder } from '../../core/model/hosts/gpuHolders.js';
-import { isOver, type RunStatus } from '../../core/model/runStatus.js';
+import { isUnderWay, type RunStatus } from '../../core/model/runStatus.js';
 import { plural } from '../figureText.js';
 
 /**
- * `2 nodes, 16 GPUs, 14 busy`, of the nodes that tell their figures now; undefined while none does.
- * `samples`: of every node, undefined for one that is silent.
+ * `2 nodes, 16 GPUs, 14 busy`, of the nodes whose figures are known now; undefined while there
+ * are none. `samples`: of every node, undefined for one that is silent.
  */
 export function nodesText(samples: readonly (HostSample | undefined)[]): string | undefined {
   const known = samples.filter((sample) => sample !== undefined);
@@ -25,6 +25,6 @@ export function nodesText(samples: readonly (HostSample | undefined)[]): string 
 /** `queued 1, running 0`, of the runs of a profile. */
 export function queueText(statuses: readonly RunStatus[]): string {
   const queued = statuses.filter((status) => status === 'queued').length;
-  const running = statuses.filter((status) => !isOver(status) && status !== 'unknown').length - queued;
+  const running = statuses.filter(isUnderWay).length - queued;
   return `queued ${queued}, running ${running}`;
 }

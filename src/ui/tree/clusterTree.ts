@@ -70,7 +70,7 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
         this.store.add(backend.clusters.onChange(() => void this.refresh()));
         this.store.add(
           backend.monitor.onChange(() => {
-            this.rows.update();
+            if (this.view.visible) this.rows.update();
           }),
         );
         void this.refresh();
@@ -90,10 +90,9 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     const session = this.sessions.find(({ profile }) => profile.name === node.profile);
     if (!session) return treeItem(node.profile, missing(node.profile));
     if (node.kind === 'profile') {
-      const own = session.profile.kind === 'local' ? this.hosts(node.profile)[0] : undefined;
       const last = this.services.lastRuns.of(node.profile);
       const sums = this.sumsOf(session);
-      const text = describeProfile(session.profile, session.state, freshSample(own), { last, sums });
+      const text = describeProfile(session.profile, session.state, { last, sums });
       const open = this.getChildren(node).length > 0;
       // The editor heeds how an item begins only where its id is new to it.
       return treeItem(open ? `${node.profile}/` : node.profile, text, open ? Expanded : None);
@@ -234,11 +233,18 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     for (const figures of this.figures.values()) figures.stop();
   }
 
-  /** What a cluster's row says of all its nodes or of its queue; undefined while nobody knows. */
-  private sumsOf({ profile: { name, kind } }: ClusterSession): string | undefined {
+  /**
+   * What a profile's row says: of one machine its figures, of a cluster all its nodes or its queue.
+   * Undefined while nobody knows.
+   */
+  private sumsOf({ profile: { name, kind }, state }: ClusterSession): string | undefined {
+    if (kind === 'local') {
+      const sample = freshSample(this.hosts(name)[0]);
+      return sample && describeHost(sample, state.kind === 'connected' ? state.cores : 0).description;
+    }
     if (kind === 'ssh') return nodesText(this.hosts(name).map(freshSample));
     const listed = this.backend?.monitor.current.find(({ profile }) => profile === name);
-    if (kind === 'local' || listed?.seen === undefined || listed.problem !== undefined) return undefined;
+    if (listed?.seen === undefined || listed.problem !== undefined) return undefined;
     return queueText(listed.runs.map(({ status }) => status));
   }
 

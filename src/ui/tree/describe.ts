@@ -156,14 +156,10 @@ const shortWords: Partial<Record<HealthKind, string>> = {
   'bad-images': 'bad images',
 };
 
-/**
- * A profile, with its host's figures when it is one machine and they are known. `sums`: in place of
- * its kind and its nodes once it is connected.
- */
+/** A profile. `sums`: in place of its kind and its nodes once it is connected. */
 export function describeProfile(
   profile: Profile,
   state: SessionState,
-  sample: HostSample | undefined,
   { last, sums }: { last?: LastSeen | undefined; sums?: string | undefined } = {},
 ): ItemText {
   const nodes = profile.hosts?.length ?? 1;
@@ -172,7 +168,7 @@ export function describeProfile(
   const words: Record<SessionState['kind'], string> = {
     disconnected: lastWords(last) ?? `${what} · not connected`,
     connecting: `${what} · connecting…`,
-    connected: sample ? describeHost(sample, connected ? state.cores : 0).description : (sums ?? what),
+    connected: sums ?? what,
     failed: state.kind === 'failed' ? errorWords(state.error) : '',
   };
   return {

@@ -5,7 +5,7 @@ import type { LastSeen, LastSeenRun } from '../../core/follow/lastSeen.js';
 import type { RunOverview } from '../../core/follow/overview.js';
 import { reportTitle, type RunReport } from '../../core/model/measured.js';
 import { runName } from '../../core/model/runName.js';
-import { isOver, type RunStatus } from '../../core/model/runStatus.js';
+import { isUnderWay, type RunStatus } from '../../core/model/runStatus.js';
 import { recentLines } from '../../core/model/series/recentSteps.js';
 import { flagValue } from '../../core/plan/request/flagValue.js';
 import { duration, plural, seenAgo, whole } from '../figureText.js';
@@ -47,7 +47,7 @@ export function describeReport(
   now = Date.now() / 1000,
 ): ItemText {
   const model = modelOf(runs);
-  const underWay = runs.filter(({ status }) => !isOver(status) && status !== 'unknown');
+  const underWay = runs.filter(({ status }) => isUnderWay(status));
   const failed = runs.filter(({ status }) => status === 'failed');
   const best = bestOf(runs);
   const ended = Math.max(0, ...runs.map(({ entry }) => entry.state?.ended ?? 0));

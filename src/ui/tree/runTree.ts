@@ -16,7 +16,7 @@ import { wasActive, type LastSeen, type LastSeenRun } from '../../core/follow/la
 import type { RunOverview } from '../../core/follow/overview.js';
 import { reportOf } from '../../core/model/measured.js';
 import { filteredRun, filterOf, fits, isEmptyFilter, type RunFilter } from '../../core/model/runFilter.js';
-import { isOver } from '../../core/model/runStatus.js';
+import { isOver, isUnderWay } from '../../core/model/runStatus.js';
 import type { Backend } from '../backend.js';
 import type { ContextKeys } from '../contextKeys.js';
 import type { ShownRuns } from '../lastRuns.js';
@@ -253,9 +253,10 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
 
   private show(groups: readonly ShownRuns[]): void {
     this.all = groups;
-    this.groups = this.line === '' ? groups : groups.map((group) => fitting(group, this.wanted));
+    const isFiltered = this.line !== '';
+    this.groups = isFiltered ? groups.map((group) => fitting(group, this.wanted)) : groups;
     const runs = groups.flatMap((group) => group.runs);
-    const active = runs.filter(({ status }) => !isOver(status) && status !== 'unknown').length;
+    const active = runs.filter(({ status }) => isUnderWay(status)).length;
     const were = groups.flatMap(({ last }) => last?.runs.filter(wasActive) ?? []).length;
     const words = [
       ...(active > 0 ? [`${plural(active, 'run')} under way`] : []),
@@ -263,7 +264,6 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     ];
     this.view.badge = words.length > 0 ? { value: active + were, tooltip: words.join(', ') } : undefined;
     const problems = groups.filter(({ problem }) => problem !== undefined);
-    const isFiltered = this.line !== '';
     const counts = [this.groups, groups].map(countOf);
     this.view.description = isFiltered ? `${this.line} · ${counts.join(' of ')}` : '';
     this.view.message = [

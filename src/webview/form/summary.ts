@@ -7,7 +7,7 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
   const count = Object.keys(problems).length;
   const general = problems[''];
   // It stands at its field, or below.
-  const isToldTwice = said === placeText || Object.values(problems).includes(said);
+  const isShownElsewhere = said === placeText || Object.values(problems).includes(said);
   const button = (label: string, icon: string, kind: string, message: FromForm): TemplateResult =>
     html`<button
       type="button"
@@ -28,14 +28,19 @@ export function summary(view: FormView, post: (message: FromForm) => void): Temp
         ${
           placeText === ''
             ? nothing
-            : html`<span class="verdict" title=${placeText} data-text="${placeTitle}: ${placeText}"></span>`
+            : html`<span
+                class="verdict"
+                aria-hidden="true"
+                title=${placeText}
+                data-text="${placeTitle}: ${placeText}"
+              ></span>`
         }
       </p>
       <p class="help" role="status">
         ${count === 0 ? '' : count === 1 ? 'One field is to be corrected.' : `${count} fields are to be corrected.`}
       </p>
       ${
-        said === '' || isToldTwice
+        said === '' || isShownElsewhere
           ? nothing
           : html`<p role=${saidIsError ? 'alert' : 'status'} class=${saidIsError ? 'problem' : 'help'}>
               ${said}

@@ -23,7 +23,7 @@ vi.mock('vscode', () => ({
 const local = { name: 'local', kind: 'local' };
 const started: unknown[] = [];
 const stopped: unknown[] = [];
-const noted: string[][] = [];
+const noted: (string | undefined)[][] = [];
 const entry = { id: '20260101-000000-a-1111', dir: '/r', state: { phase: 'running' }, run: null };
 const machine = {
   start: (request: unknown) => {
@@ -42,7 +42,7 @@ const backend = {
     get: () => Promise.resolve(local),
   }),
   machine: () => Promise.resolve(machine),
-  note: (...given: string[]) => {
+  note: (...given: (string | undefined)[]) => {
     noted.push(given);
     return Promise.resolve();
   },
@@ -65,7 +65,7 @@ it('asks before a start with the whole command, and starts nothing until then', 
   const result = await invokeTool(services, 'trainyard_start_run', input, token);
   expect(result.content).toEqual([{ value: '{"id":"new","dir":"/new","profile":"local"}' }]);
   expect(started).toHaveLength(1);
-  expect(noted).toEqual([['new', 'local']]);
+  expect(noted).toEqual([['new', 'local', undefined]]);
 });
 
 it('asks before a stop, by the whole id', async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../../src/webview/dashboard/charts/chartSpecs.js';
 import { clusterMarks } from '../../../src/webview/dashboard/model/clusters.js';
 import { heatRows, heatValue, sampleColumns } from '../../../src/webview/dashboard/devices/heatGrid.js';
-import { shownLines, sourcesOf } from '../../../src/webview/dashboard/log/logLines.js';
+import { byTime, shownLines, sourcesOf } from '../../../src/webview/dashboard/log/logLines.js';
 import { PageModel } from '../../../src/webview/dashboard/model/model.js';
 import { instead, pageState, staleness, usualDistance } from '../../../src/webview/dashboard/model/phase.js';
 import { initialView, readView } from '../../../src/webview/dashboard/model/viewState.js';
@@ -224,7 +224,7 @@ describe('the log', () => {
 
   it('shows what passes, the newest of it', () => {
     const serials = (filter: object, most?: number): number[] =>
-      shownLines(lines, { ...all, ...filter }, most).map(({ serial }) => serial);
+      shownLines(byTime(lines), { ...all, ...filter }, most).map(({ serial }) => serial);
     expect(serials({})).toEqual([0, 1, 2, 3]);
     expect(serials({}, 2)).toEqual([2, 3]);
     expect(serials({ text: ' MEMORY' })).toEqual([1, 3]);
@@ -249,9 +249,9 @@ describe('the log', () => {
       // The clock was set back: what the rank printed later stays behind.
       at(7, 'rank 0', 15),
     ];
-    const serials = shownLines(late, all).map(({ serial }) => serial);
+    const serials = shownLines(byTime(late), all).map(({ serial }) => serial);
     expect(serials).toEqual([5, 0, 2, 3, 6, 7, 1, 4]);
-    expect(shownLines(late, { ...all, until: 4 }, 2).map(({ serial }) => serial)).toEqual([1, 4]);
+    expect(shownLines(byTime(late), { ...all, until: 4 }, 2).map(({ serial }) => serial)).toEqual([1, 4]);
   });
 
   it('names its sources in an order that stays', () => {

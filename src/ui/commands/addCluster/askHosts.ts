@@ -5,7 +5,7 @@ import { parseHosts } from '../../../core/profiles/import.js';
 import { ownSurroundings } from '../../../core/ssh/config/config.js';
 import { ConfigReader } from '../../../core/ssh/config/configReader.js';
 import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
-import { problemOf } from '../profiles/problemOf.js';
+import { problemOf } from '../problemOf.js';
 import { Ticks } from './ticks.js';
 
 interface Item extends vscode.QuickPickItem {

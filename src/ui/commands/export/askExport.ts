@@ -9,7 +9,7 @@ import {
   type DestinationKind,
 } from '../../../core/export/places/destination.js';
 import { trackingUri } from '../../../core/export/mlflow/api.js';
-import { errorWords } from '../../remedies.js';
+import { problemOf } from '../problemOf.js';
 
 const title = 'Export Run';
 
@@ -33,14 +33,7 @@ async function askMlflow(): Promise<Destination | undefined> {
     prompt: 'Address of the MLflow server',
     value: process.env['MLFLOW_TRACKING_URI'] ?? 'http://127.0.0.1:5000',
     ignoreFocusOut: true,
-    validateInput: (value) => {
-      try {
-        trackingUri(value);
-        return undefined;
-      } catch (error) {
-        return errorWords(error);
-      }
-    },
+    validateInput: (value) => problemOf(() => trackingUri(value)),
   });
   if (text === undefined) return undefined;
   const experiment = await vscode.window.showInputBox({

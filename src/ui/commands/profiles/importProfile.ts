@@ -7,7 +7,7 @@ import { configuredHosts } from '../../../core/ssh/config/configuredHosts.js';
 import type { Ui } from '../ui.js';
 import { askName } from './askName.js';
 import { importShared, sharedProfiles } from './importShared.js';
-import { problemOf } from './problemOf.js';
+import { problemOf } from '../problemOf.js';
 import { save } from './saveProfile.js';
 
 /** From a hosts file, from hosts of the user's own SSH configuration, or from the workspace. */

@@ -8,8 +8,8 @@ import { proposeTraining } from '../../../core/plan/proposal.js';
 import { joinWords, splitWords } from '../../../core/plan/request/argv.js';
 import { replicasOf, slotsOf, usualReplicas } from '../../../core/scaling/plan.js';
 import { recentRuns, rememberProfile } from '../../recentRuns.js';
-import { errorWords } from '../../remedies.js';
 import { pickProfile } from '../pick.js';
+import { problemOf } from '../problemOf.js';
 import { editCommandLine } from '../start/commandLine.js';
 import { trainerFlags } from '../start/editAndStart.js';
 import { Folders } from '../start/folders.js';
@@ -70,12 +70,5 @@ const askRanks = (title: string, value: string): Thenable<string | undefined> =>
     value,
     prompt: 'Numbers of ranks to try, with commas',
     ignoreFocusOut: true,
-    validateInput: (text) => {
-      try {
-        replicasOf(text);
-        return undefined;
-      } catch (error) {
-        return errorWords(error);
-      }
-    },
+    validateInput: (text) => problemOf(() => replicasOf(text)),
   });

@@ -2,8 +2,8 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import { aboutOf, type TypedAbout } from '../../../core/plan/request/about.js';
-import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
+import { problemOf } from '../problemOf.js';
 import type { Ui } from '../ui.js';
 
 /** Asks for each in turn, with what is there now; the run may be under way. UserError, AgentError. */
@@ -37,13 +37,6 @@ function ask(
     prompt: `${prompt}. Leave it empty for none`,
     value,
     ignoreFocusOut: true,
-    validateInput: (text) => {
-      try {
-        aboutOf(typed(text));
-        return undefined;
-      } catch (error) {
-        return errorWords(error);
-      }
-    },
+    validateInput: (text) => problemOf(() => aboutOf(typed(text))),
   });
 }

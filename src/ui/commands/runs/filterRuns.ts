@@ -1,8 +1,7 @@
 // Filter Runs.
 import * as vscode from 'vscode';
 import { filterOf } from '../../../core/model/runFilter.js';
-import { UserError } from '../../../core/base/errors.js';
-import { errorWords } from '../../remedies.js';
+import { problemOf } from '../problemOf.js';
 import type { Ui } from '../ui.js';
 
 /** An empty line takes the filter away. */
@@ -12,17 +11,7 @@ export async function filterRuns({ runs }: Ui): Promise<void> {
     prompt: 'Words in name, id, tags, notes, profile or command; also status:failed,stopped and tag:baseline',
     placeHolder: 'resnet50 status:failed',
     value: runs.filter,
-    validateInput: problemOf,
+    validateInput: (line) => problemOf(() => filterOf(line)),
   });
   if (text !== undefined) runs.filter = text;
-}
-
-function problemOf(text: string): string | undefined {
-  try {
-    filterOf(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof UserError) return errorWords(error);
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 // Open Dashboard.
 import type { RunArgument, UnderWay } from '../../../contributions.js';
-import { isOver } from '../../../core/model/runStatus.js';
+import { isUnderWay } from '../../../core/model/runStatus.js';
 import { pickRun } from '../pick.js';
 import type { Ui } from '../ui.js';
 
@@ -8,7 +8,7 @@ export async function openDashboard(ui: Ui, given?: RunArgument | UnderWay): Pro
   const title = 'Open Dashboard';
   const run =
     given && 'underWay' in given
-      ? await pickRun(ui, undefined, title, ({ status }) => !isOver(status) && status !== 'unknown')
+      ? await pickRun(ui, undefined, title, ({ status }) => isUnderWay(status))
       : await pickRun(ui, given, title);
   if (!run) return;
   ui.dashboards.show(run);

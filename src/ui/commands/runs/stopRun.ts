@@ -5,26 +5,23 @@ import type { StopMode } from '../../../core/contracts/runSchema.js';
 import { isOver } from '../../../core/model/runStatus.js';
 import { riskText } from '../../riskText.js';
 import { pickRun } from '../pick.js';
-import { runTitle } from '../runTitle.js';
+import { listedRun, runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 
 const saveFirst = 'Stop After a Checkpoint';
 
 /** Says what is lost, and offers to lose nothing where the run makes checkpoints. */
 async function askForStop(ui: Ui, run: RunArgument): Promise<StopMode | undefined> {
-  const { monitor } = await ui.services.backend();
-  const listed = monitor.all.find(
-    ({ profile, run: { entry } }) => profile === run.profile && entry.dir === run.dir,
-  );
-  const isOwn = listed?.run.entry.run?.program === 'command';
-  const lost = listed && riskText(listed.run);
+  const listed = await listedRun(ui.services, run);
+  const isOwn = listed?.entry.run?.program === 'command';
+  const lost = listed && riskText(listed);
   const answer = await vscode.window.showWarningMessage(
     `Stop ${await runTitle(ui.services, run)} now?`,
     {
       modal: true,
       detail: isOwn
         ? 'What the program has not saved is lost.'
-        : `${lost === undefined ? 'Steps' : `About ${lost}`} since the last checkpoint are lost.`,
+        : `What was done since the last checkpoint is lost${lost === undefined ? '' : ` (about ${lost})`}.`,
     },
     'Stop Now',
     ...(isOwn ? [] : [saveFirst]),

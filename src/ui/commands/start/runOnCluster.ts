@@ -91,7 +91,7 @@ async function askFile(): Promise<vscode.Uri | undefined> {
 async function askProfile(ui: Ui, last: string | undefined): Promise<ClusterSession | undefined> {
   const sessions = await (await ui.services.backend()).clusters.list();
   const items = orderedProfiles(sessions, [last, lastProfile(ui.services)]).map((session) => {
-    const { label, description } = describeProfile(session.profile, session.state, undefined);
+    const { label, description } = describeProfile(session.profile, session.state);
     return { label, description, session };
   });
   if (items.length === 1) return items[0]?.session;

@@ -1,7 +1,7 @@
 // One chart of a comparison on a canvas: uPlot draws axes and crosshair, and the lines are drawn here,
 // since each run has x values of its own.
 import uPlot from 'uplot';
-import { fontSize, xTicks } from '../../dashboard/charts/timeAxis.js';
+import { fontSize, plotTicks } from '../../dashboard/charts/timeAxis.js';
 import { withAlpha } from '../../dashboard/charts/tints.js';
 import type { Palette } from '../../dashboard/elements/colors.js';
 import type { ChartPicture } from '../../dashboard/save/chartImage.js';
@@ -93,7 +93,12 @@ export class ComparePlot {
         y: { range: () => yRangeOf(this.view.chart, this.view.range) },
       },
       axes: [
-        { ...axis, size: 24, space: 64, ...xTicks(unit === 'step' ? 'step' : 'epoch') },
+        {
+          ...axis,
+          size: 24,
+          space: 64,
+          ...plotTicks(unit === 'step' ? 'step' : 'epoch', () => this.view.range),
+        },
         {
           ...axis,
           space: 28,

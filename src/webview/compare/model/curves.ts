@@ -93,10 +93,13 @@ export function valueAt({ x, y }: ChartLine, at: number): Figure {
 
 export const lastValue = ({ y }: ChartLine): Figure => y.findLast((value) => value !== null) ?? null;
 
+/** Whether a chart's values are fractions. */
+export const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';
+
 /** A value of the chart for people. */
 export function valueText(name: string, value: Figure): string {
   if (value === null) return '';
-  if (name === 'top-1' || name === 'top-5') return percent(value, 2);
+  if (isShare(name)) return percent(value, 2);
   return name === 'images/s' ? rate(value) : significant(value);
 }
 

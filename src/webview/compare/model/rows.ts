@@ -43,10 +43,20 @@ const ofWholeRun = new Set([
 
 type Row = ComparisonUpdate['runs'][number];
 
+type Kind = 'trainer' | 'program';
+
+/** Kept, for the table is drawn at each move of the pointer. */
+const kinds = new WeakMap<Row, Kind>();
+
 /** Of whose figures a run has curves; undefined where it has none. */
-function kindOf({ curves }: Row): 'trainer' | 'program' | undefined {
-  if (curves.length === 0) return undefined;
-  return curves.some(({ epoch }) => epoch.some((each) => each !== null)) ? 'trainer' : 'program';
+function kindOf(run: Row): Kind | undefined {
+  if (run.curves.length === 0) return undefined;
+  const known = kinds.get(run);
+  if (known !== undefined) return known;
+  const isTrainer = run.curves.some(({ epoch }) => epoch.some((each) => each !== null));
+  const kind = isTrainer ? 'trainer' : 'program';
+  kinds.set(run, kind);
+  return kind;
 }
 
 /**
@@ -59,14 +69,15 @@ export function bestRows(
   rows: readonly number[],
   runs: ComparisonUpdate['runs'],
 ): Set<number> {
+  if (better === null) return new Set();
   const isOfWhole = ofWholeRun.has(key);
-  const kind = (at: number): ReturnType<typeof kindOf> => runs[at] && kindOf(runs[at]);
+  const kind = (at: number): Kind | undefined => runs[at] && kindOf(runs[at]);
   const counted = rows.filter(
     (at) => !isOfWhole || (runs[at]?.status === 'finished' && kind(at) !== undefined),
   );
   if (isOfWhole && new Set(counted.map(kind)).size > 1) return new Set();
   const known = counted.flatMap((at) => values[at] ?? []);
-  if (better === null || known.length < 2 || new Set(known).size < 2) return new Set();
+  if (known.length < 2 || new Set(known).size < 2) return new Set();
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
   return new Set(counted.filter((at) => values[at] === best));
 }

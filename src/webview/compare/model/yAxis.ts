@@ -1,7 +1,7 @@
 // The y axis of a comparison's chart.
 import { axisRange, shareAxis } from '../../dashboard/charts/yRange.js';
 import { significant } from '../../dashboard/model/format.js';
-import type { CompareChart } from './curves.js';
+import { isShare, type CompareChart } from './curves.js';
 
 /** What the y axis shows: of the values in sight. */
 export function yRangeOf(chart: CompareChart, range: readonly [number, number]): [number, number] {
@@ -18,8 +18,6 @@ export function yRangeOf(chart: CompareChart, range: readonly [number, number]):
   const axis = isShare(chart.name) ? shareAxis : { fromZero: chart.name === 'images/s' };
   return axisRange([ends], { ...axis, log: false, hideOutliers: false }).range;
 }
-
-const isShare = (name: string): boolean => name === 'top-1' || name === 'top-5';
 
 /** A tick of the y axis. */
 export const yTick = (name: string, value: number): string =>

@@ -7,6 +7,7 @@ import { chartSpecs, hasData } from './chartSpecs.js';
 import { pauseButton } from './pauseButton.js';
 import { axisNames, cutsNote, runTimeTitle } from './timeAxis.js';
 import { define, Section } from '../elements/section.js';
+import { yet } from '../model/phase.js';
 import { xAxes, type ViewState } from '../model/viewState.js';
 
 class Charts extends Section {
@@ -38,7 +39,6 @@ class Charts extends Section {
     const { group, view } = this;
     const drawn = chartSpecs.filter((spec) => hasData(spec, group.data, group.model));
     const absent = chartSpecs.filter((spec) => !drawn.includes(spec)).map(({ title }) => title.toLowerCase());
-    const none = group.model.head?.over === true ? 'No figures' : 'No figures yet';
     return html`
       <div class="sectionhead">
         <h2>Training</h2>
@@ -69,7 +69,7 @@ class Charts extends Section {
             ></trainyard-chart>`,
         )}
       </div>
-      ${absent.length === 0 ? nothing : html`<p class="quiet">${none}: ${absent.join(', ')}.</p>`}
+      ${absent.length === 0 ? nothing : html`<p class="quiet">No figures${yet(group.model)}: ${absent.join(', ')}.</p>`}
     `;
   }
 

@@ -8,7 +8,7 @@ import { markAt, places, type FigureAxis } from './figureAxis.js';
 import { colorOf, type FigureChart } from './figureGroups.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, withAlpha } from './tints.js';
-import { fontSize, xTicks } from './timeAxis.js';
+import { fontSize, plotTicks } from './timeAxis.js';
 
 /** All that is drawn. */
 export interface FigureView {
@@ -120,7 +120,7 @@ export class FigurePlot {
           ...axis,
           size: 24,
           space: 64,
-          ...xTicks(this.view.axis.kind),
+          ...plotTicks(this.view.axis.kind, () => this.view.range),
         },
         {
           ...axis,

@@ -6,7 +6,7 @@ import { shownPoints, type ChartSpec, type LineSpec } from './chartSpecs.js';
 import { lastAtMost, lastBefore } from '../elements/sampling.js';
 import { drawMarkLines } from './markLines.js';
 import { mixed, rawAlpha, withAlpha } from './tints.js';
-import { fontSize, xTicks } from './timeAxis.js';
+import { fontSize, plotTicks } from './timeAxis.js';
 import { drawArrows, type PointsAt } from './outlierArrows.js';
 import { axisRange, type CurveInSight } from './yRange.js';
 
@@ -142,7 +142,7 @@ export class Plot {
           size: 24,
           gap: 4,
           space: 64,
-          ...xTicks(group.data.axis),
+          ...plotTicks(group.data.axis, () => group.range),
         },
         {
           ...axis,
@@ -224,16 +224,17 @@ export class Plot {
     const { model, range, data } = this.group;
     const first = lastBefore(data.x, range[0]) + 1;
     const end = lastAtMost(data.x, range[1]) + 1;
-    const known = (values: (number | null)[]): Float64Array =>
-      Float64Array.from(values.filter((value) => value !== null));
+    const lines = this.heights().map((column) => ({ values: known(column, first, end) }));
+    const points = shownPoints(this.spec, model);
+    if (points.length === 0) return lines;
     const evaluated = model.evaluations.filter((evaluation) => {
       const at = data.xOf(evaluation);
       return at >= range[0] && at <= range[1];
     });
     return [
-      ...this.heights().map((column) => ({ values: known(column.slice(first, end)) })),
-      ...shownPoints(this.spec, model).map(({ value }) => {
-        return { values: known(evaluated.map(value)), keepsEnds: true } as const;
+      ...lines,
+      ...points.map(({ value }) => {
+        return { values: known(evaluated.map(value), 0, evaluated.length), keepsEnds: true } as const;
       }),
     ];
   }
@@ -297,4 +298,15 @@ export class Plot {
     }
     ctx.restore();
   }
+}
+
+/** The values from `first` to before `end`, without those that are missing. */
+function known(values: readonly (number | null)[], first: number, end: number): Float64Array {
+  const found = new Float64Array(Math.max(0, end - first));
+  let length = 0;
+  for (let row = first; row < end; row++) {
+    const value = values[row] ?? null;
+    if (value !== null) found[length++] = value;
+  }
+  return found.subarray(0, length);
 }

@@ -8,16 +8,11 @@ import type { ChartPicture, ImageLine } from '../save/chartImage.js';
 import { csvOf } from '../save/csv.js';
 
 /** An x axis of the dashboard. */
-export function imageAxis(axis: XAxis, range: [number, number]): ChartPicture['x'] {
-  const { incrs, values } = xTicks(axis);
-  const [min, max] = range;
-  return {
-    name: axisNames[axis],
-    range,
-    ...(incrs ? { steps: incrs } : {}),
-    text: (value, step) => values({ scales: { x: { min, max } } }, [value], 0, 0, step)[0] ?? '',
-  };
-}
+export const imageAxis = (axis: XAxis, range: [number, number]): ChartPicture['x'] => ({
+  name: axisNames[axis],
+  range,
+  ...xTicks(axis, () => range),
+});
 
 /** As it stands on the page: the same ranges, smoothing and kind of y axis. */
 export function pictureOf(spec: ChartSpec, group: ChartGroup, yRange: [number, number]): ChartPicture {

@@ -1,4 +1,5 @@
 // What a chart's x axis is made of.
+import type uPlot from 'uplot';
 import { html, nothing, type TemplateResult } from 'lit';
 import { axisTime, count, duration, plural } from '../model/format.js';
 import type { Cut } from '../model/model.js';
@@ -32,30 +33,29 @@ export function cutsNote(axis: XAxis, cuts: readonly Cut[]): TemplateResult | ty
   return html`<span class="quiet cuts" title=${runTimeTitle}>${text} left out</span>`;
 }
 
-/** What the axis shows, as uPlot keeps it. */
-interface WithRange {
-  scales: Record<string, { min?: number; max?: number }>;
-}
-
-/** The parts of uPlot's x axis that depend on what it counts. */
-export function xTicks(axis: XAxis): {
-  incrs?: number[];
-  values: (plot: WithRange, splits: number[], index: number, space: number, step: number) => string[];
-} {
+/** The distances between ticks to choose from, and a tick's text. `range`: what the axis shows. */
+export function xTicks(
+  axis: XAxis,
+  range: () => readonly [number, number],
+): { steps?: number[]; text: (value: number, step: number) => string } {
   switch (axis) {
     case 'time':
-      return {
-        incrs: tickSteps,
-        values: ({ scales: { x } }, splits, _index, _space, step) =>
-          splits.map((value) => axisTime(value, step, [x?.min ?? 0, x?.max ?? 1])),
-      };
+      return { steps: tickSteps, text: (value, step) => axisTime(value, step, range()) };
     case 'step':
       return {
-        incrs: wholeSteps,
-        values: (_plot, splits) =>
-          splits.map((value) => (value >= 1e5 ? `${count(value / 1000)}k` : count(value))),
+        steps: wholeSteps,
+        text: (value) => (value >= 1e5 ? `${count(value / 1000)}k` : count(value)),
       };
     case 'epoch':
-      return { values: (_plot, splits) => splits.map((value) => String(+value.toPrecision(6))) };
+      return { text: (value) => String(+value.toPrecision(6)) };
   }
+}
+
+/** The same, as parts of uPlot's x axis. */
+export function plotTicks(...asked: Parameters<typeof xTicks>): Pick<uPlot.Axis, 'incrs' | 'values'> {
+  const { steps, text } = xTicks(...asked);
+  return {
+    ...(steps ? { incrs: steps } : {}),
+    values: (_plot, splits, _index, _space, step) => splits.map((value) => text(value, step)),
+  };
 }

@@ -35,22 +35,26 @@ const farAway = 1.5;
 export function axisRange(curves: readonly CurveInSight[], wish: AxisWish): AxisRange {
   const drawn = curves.filter(({ values }) => values.length > 0);
   if (drawn.length === 0) return { range: [0, 1], hidden: 0 };
-  const sorted = drawn.map(({ values }) => values.slice().sort());
-  const shown = drawn.map(({ values, keepsEnds }, index): [number, number] => {
-    const [low, high] = (wish.hideOutliers ? withoutOutliers : ends)(sorted[index] ?? values);
+  const shown = drawn.map(({ values, keepsEnds }): [number, number] => {
+    if (!wish.hideOutliers) return [least(values), most(values)];
+    const [low, high] = withoutOutliers(values.slice().sort());
     if (keepsEnds !== true) return [low, high];
     const [first, last] = ends(values);
     return [Math.min(low, first, last), Math.max(high, first, last)];
   });
-  const low = Math.min(...shown.map(([least]) => least));
-  const high = Math.max(...shown.map(([, most]) => most));
-  const range = roomAround(low, high, sorted, wish);
+  const low = Math.min(...shown.map(([bottom]) => bottom));
+  const high = Math.max(...shown.map(([, top]) => top));
+  const range = roomAround(low, high, drawn, wish);
+  if (!wish.hideOutliers) return { range, hidden: 0 };
   const isOutside = (value: number): boolean =>
     (value < low && value < range[0]) || (value > high && value > range[1]);
   const outside = (values: Float64Array): number =>
     values.reduce((count, value) => count + Number(isOutside(value)), 0);
-  return { range, hidden: sorted.reduce((count, values) => count + outside(values), 0) };
+  return { range, hidden: drawn.reduce((count, { values }) => count + outside(values), 0) };
 }
+
+const least = (values: Float64Array): number => values.reduce((a, b) => Math.min(a, b), Infinity);
+const most = (values: Float64Array): number => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
 const ends = (values: Float64Array): [number, number] => [values[0] ?? 0, values.at(-1) ?? 0];
 
@@ -72,16 +76,18 @@ function withoutOutliers(sorted: Float64Array): [number, number] {
 function roomAround(
   low: number,
   high: number,
-  sorted: readonly Float64Array[],
+  drawn: readonly CurveInSight[],
   wish: AxisWish,
 ): [number, number] {
   if (wish.log) {
-    const least = sorted.flatMap((values) => values.find((value) => value > 0 && value >= low) ?? []);
-    const positive = least.length === 0 ? Math.max(high, 1e-6) / 1e4 : Math.min(...least);
+    const inSight = drawn.map(({ values }) => least(values.filter((value) => value > 0 && value >= low)));
+    const found = Math.min(...inSight);
+    const positive = found === Infinity ? Math.max(high, 1e-6) / 1e4 : found;
     return [positive * 0.9, Math.max(high, positive) * 1.1];
   }
-  const isShare = wish.nearTop !== undefined && high <= 1;
-  const isNearTop = isShare && low >= (wish.nearTop ?? 1);
+  const { nearTop } = wish;
+  const isShare = nearTop !== undefined && high <= 1;
+  const isNearTop = isShare && low >= nearTop;
   const start = wish.fromZero && !isNearTop ? Math.min(0, low) : low;
   const room = high > start ? (high - start) * 0.06 : Math.abs(high) * 0.1 || 1;
   const top = isShare ? Math.min(1, high + room) : high + room;

@@ -4,8 +4,7 @@ import type { Figure } from '../../protocol.js';
 import { drawSparks } from '../elements/canvas.js';
 import { duration } from '../model/format.js';
 import { define, Section } from '../elements/section.js';
-import type { ChartColor } from '../elements/colors.js';
-import type { Palette } from '../elements/colors.js';
+import type { ChartColor, Palette } from '../elements/colors.js';
 
 export interface TileLine {
   label: string;

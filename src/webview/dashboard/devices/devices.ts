@@ -10,7 +10,7 @@ import { hostSums, hostTrouble } from './hostSums.js';
 import { bytes, bytesOf, duration, percentOf100 } from '../model/format.js';
 import './heatMap.js';
 import type { PageModel } from '../model/model.js';
-import { staleness } from '../model/phase.js';
+import { staleness, yet } from '../model/phase.js';
 import { define, Section } from '../elements/section.js';
 import type { Palette } from '../elements/colors.js';
 import type { ViewState } from '../model/viewState.js';
@@ -43,7 +43,7 @@ class Devices extends Section {
     const range = this.timeRange();
     if (hosts.length === 0 && ranks.length === 0) {
       return html`<h2>Devices</h2>
-        <p class="quiet">No figures from the hosts${model.head?.over === true ? '' : ' yet'}.</p>`;
+        <p class="quiet">No figures from the hosts${yet(model)}.</p>`;
     }
     const many = deviceCount(model) >= heatFrom;
     return html`
@@ -201,7 +201,7 @@ class Devices extends Section {
   }
 }
 
-/** What the host's devices come to; an open host without GPUs has a tile that says the same. */
+/** Sums over the host's devices; an open host without GPUs has a tile that says the same. */
 const sumsLine = (host: HostColumns, faded: boolean): TemplateResult =>
   html`<dl class=${faded ? 'sums faded' : 'sums'}>
     ${hostSums(host).map(

@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { LogLine } from '../../protocol.js';
 import { clock, plural } from '../model/format.js';
-import { shownLines, sourcesOf } from './logLines.js';
+import { byTime, shownLines, sourcesOf } from './logLines.js';
 import type { PageModel } from '../model/model.js';
+import { yet } from '../model/phase.js';
 import { define, Section } from '../elements/section.js';
 import type { ViewState } from '../model/viewState.js';
 
@@ -30,6 +31,8 @@ class Log extends Section {
   private resizes: ResizeObserver | undefined;
   /** Where the box was scrolled to, to tell the reader's scrolling from the layout's. */
   private top = 0;
+  /** The lines by time, of the model at a revision of its log. */
+  private ordered: { model: PageModel; revision: number; lines: readonly LogLine[] } | undefined;
 
   constructor() {
     super();
@@ -52,7 +55,7 @@ class Log extends Section {
   protected override render(): TemplateResult {
     const { source, errorsOnly, filter, until } = this;
     const lines = this.model.log;
-    const shown = shownLines(lines, { source, errorsOnly, text: filter, until });
+    const shown = shownLines(this.inOrder(), { source, errorsOnly, text: filter, until });
     const sources = sourcesOf(lines);
     if (source !== '' && !sources.includes(source)) sources.push(source);
     const newer =
@@ -96,7 +99,7 @@ class Log extends Section {
           ${
             shown.length === 0
               ? html`<p class="quiet">
-                  ${lines.length > 0 ? 'No line matches.' : this.model.head?.over === true ? 'No lines.' : 'No lines yet.'}
+                  ${lines.length > 0 ? 'No line matches.' : `No lines${yet(this.model)}.`}
                 </p>`
               : repeat(shown, ({ serial }) => serial, logLine)
           }
@@ -125,6 +128,15 @@ class Log extends Section {
     if (!box) return;
     box.scrollTop = box.scrollHeight;
     this.top = box.scrollTop;
+  }
+
+  private inOrder(): readonly LogLine[] {
+    const { model } = this;
+    const revision = model.revisions.log;
+    if (this.ordered?.model !== model || this.ordered.revision !== revision) {
+      this.ordered = { model, revision, lines: byTime(model.log) };
+    }
+    return this.ordered.lines;
   }
 
   private readonly onScroll = (event: Event): void => {

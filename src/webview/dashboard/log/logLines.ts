@@ -17,7 +17,7 @@ const mostShown = 500;
  * The lines by time, for a log that is opened late comes one source after the other. Lines of one
  * source keep their order; one without a time stays behind the line before it.
  */
-function byTime(lines: readonly LogLine[]): LogLine[] {
+export function byTime(lines: readonly LogLine[]): readonly LogLine[] {
   const latest = new Map<string, number>();
   let newest = 0;
   const placed = lines.map((line) => {
@@ -27,14 +27,14 @@ function byTime(lines: readonly LogLine[]): LogLine[] {
     newest = Math.max(newest, place);
     return { line, place };
   });
+  if (placed.every(({ place }, at) => place >= (placed[at - 1]?.place ?? 0))) return lines;
   return placed.sort((a, b) => a.place - b.place).map(({ line }) => line);
 }
 
-/** The newest lines that pass, oldest first. */
-export function shownLines(lines: readonly LogLine[], filter: LogFilter, most = mostShown): LogLine[] {
+/** The newest lines that pass, oldest first. `inOrder`: as of `byTime`. */
+export function shownLines(inOrder: readonly LogLine[], filter: LogFilter, most = mostShown): LogLine[] {
   const text = filter.text.trim().toLowerCase();
   const shown: LogLine[] = [];
-  const inOrder = byTime(lines);
   for (let index = inOrder.length - 1; index >= 0 && shown.length < most; index--) {
     const line = inOrder[index];
     if (!line || line.serial > filter.until) continue;

@@ -4,6 +4,7 @@ import type { Mark, MarkKind } from '../../protocol.js';
 import { clusterMarks, type MarkCluster } from '../model/clusters.js';
 import { count, elapsed, plural } from '../model/format.js';
 import type { PageModel } from '../model/model.js';
+import { yet } from '../model/phase.js';
 import { define, Section } from '../elements/section.js';
 
 const icons: Record<MarkKind, string> = {
@@ -89,7 +90,7 @@ class Timeline extends Section {
     );
     if (model.marks.length === 0) {
       return html`<h2>Timeline</h2>
-        <p class="quiet">${model.head?.over === true ? 'Nothing to tell.' : 'Nothing to tell yet.'}</p>`;
+        <p class="quiet">No events${yet(model)}.</p>`;
     }
     const at = Math.min(this.stop, clusters.length - 1);
     return html`

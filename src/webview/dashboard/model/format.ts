@@ -79,8 +79,8 @@ export function axisTime(seconds: number, step: number, [low, high]: readonly [n
   if (seconds === 0) return '0';
   if (high - low < longAxis) {
     const tenths = step < 1 ? `.${Math.round(seconds * 10) % 10}` : '';
-    const whole = step < 1 ? Math.floor(Math.round(seconds * 10) / 10) : Math.round(seconds);
-    return high < 60 ? `${whole}${tenths} s` : `${elapsed(whole)}${tenths}`;
+    const shown = step < 1 ? Math.floor(Math.round(seconds * 10) / 10) : Math.round(seconds);
+    return high < 60 ? `${shown}${tenths} s` : `${elapsed(shown)}${tenths}`;
   }
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;

@@ -20,6 +20,9 @@ export function pageState(model: PageModel, problem: string | undefined): PageSt
   return model.steps.step.length === 0 ? 'waiting' : 'live';
 }
 
+/** Ends a sentence that says what is not there: more may come while the run is not over. */
+export const yet = ({ head }: Pick<PageModel, 'head'>): string => (head?.over === true ? '' : ' yet');
+
 /** A checkpoint may come before the first step line. */
 const hasTrained = ({ progress }: PageModel): boolean => (progress?.step ?? 0) > 0;
 
@@ -31,8 +34,7 @@ export function instead(model: PageModel): string | undefined {
   const { head } = model;
   if (!head || model.steps.step.length > 0) return undefined;
   if (isCommand(model)) {
-    const none = head.over ? 'This command reported no figures.' : 'This command reported no figures yet.';
-    return `${none} Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts (docs/own-metrics.md).`;
+    return `This command reported no figures${yet(model)}. Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts (docs/own-metrics.md).`;
   }
   if (head.over) {
     const ended = `The run ${head.status === 'interrupted' ? 'was interrupted' : head.status}`;

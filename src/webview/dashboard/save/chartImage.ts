@@ -1,6 +1,5 @@
 // A chart as an image of its own, with its title and the names of its lines: SVG, or PNG made of it.
-import type { ChartColor } from '../elements/colors.js';
-import type { Palette } from '../elements/colors.js';
+import type { ChartColor, Palette } from '../elements/colors.js';
 
 export interface ImageLine {
   /** What stands beside it below the chart; a line without a label is drawn only. */

@@ -194,7 +194,7 @@ it('a host and a GPU', () => {
 
 it('a profile, by how it is connected', () => {
   const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'a' }, { host: 'b' }] };
-  const text = (state: SessionState): string => describeProfile(lab, state, undefined).description;
+  const text = (state: SessionState): string => describeProfile(lab, state).description;
   expect(text({ kind: 'disconnected' })).toBe('ssh, 2 nodes · not connected');
   const ran = { id: 'r', dir: nodePath('/r'), name: 'r', status: 'running', health: 'healthy' } as const;
   const last: LastSeen = {
@@ -202,7 +202,7 @@ it('a profile, by how it is connected', () => {
     at: Date.now() / 1000 - 300,
     runs: [ran, { ...ran, status: 'failed' }],
   };
-  expect(describeProfile(lab, { kind: 'disconnected' }, undefined, { last }).description).toBe(
+  expect(describeProfile(lab, { kind: 'disconnected' }, { last }).description).toBe(
     'not connected · 1 was running 5 min ago',
   );
   expect(text({ kind: 'connecting' })).toBe('ssh, 2 nodes · connecting…');
@@ -213,12 +213,12 @@ it('a profile, by how it is connected', () => {
     }),
   ).toBe('no route. Connect again.');
   const connected: SessionState = { kind: 'connected', cores: 2, host: 'vm' };
-  expect(describeProfile(lab, connected, undefined, { sums: 'queued 1, running 0' }).description).toBe(
+  expect(describeProfile(lab, connected, { sums: 'queued 1, running 0' }).description).toBe(
     'queued 1, running 0',
   );
   expect(text(connected)).toBe('ssh, 2 nodes');
-  expect(describeProfile(lab, connected, undefined).contextValue).toBe('profile.ssh.connected');
-  expect(describeProfile(localProfile, connected, undefined).contextValue).toBe('profile.builtin.connected');
+  expect(describeProfile(lab, connected).contextValue).toBe('profile.ssh.connected');
+  expect(describeProfile(localProfile, connected).contextValue).toBe('profile.builtin.connected');
 });
 
 it('a checkpoint, with what it is', () => {

@@ -1,5 +1,5 @@
 // What is wrong with something that was typed.
-import { errorWords } from '../../remedies.js';
+import { errorWords } from '../remedies.js';
 
 export function problemOf(act: () => unknown): string | undefined {
   try {
