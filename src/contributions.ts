@@ -129,6 +129,7 @@ export interface CommandArguments {
   'trainyard.closeTunnel': [tunnel?: TunnelArgument];
   'trainyard.measureScaling': [given?: MeasureArgument];
   'trainyard.findBestSettings': [given?: MeasureArgument];
+  'trainyard.runSweep': [from?: ProfileArgument | RunArgument];
   'trainyard.openReport': [row?: ReportArgument];
   'trainyard.refresh': [];
   'trainyard.newRun': [from?: ProfileArgument | RunArgument | RunWords];
@@ -202,6 +203,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.closeTunnel': true,
   'trainyard.measureScaling': true,
   'trainyard.findBestSettings': true,
+  'trainyard.runSweep': true,
   'trainyard.openReport': true,
   'trainyard.refresh': true,
   'trainyard.newRun': true,

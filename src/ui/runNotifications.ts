@@ -6,7 +6,7 @@ import type { RunEntry } from '../core/contracts/agentApi.js';
 import { heldSeconds } from '../core/cost/heldTime.js';
 import type { RunChange, RunChangeKind } from '../core/follow/runChanges.js';
 import type { Ui } from './commands/ui.js';
-import { isMeasured } from '../core/model/measured.js';
+import { isMeasured, reportOf } from '../core/model/measured.js';
 import { runName } from '../core/model/runName.js';
 import { startsBy } from '../core/model/starts.js';
 import { isInFront } from './panels/inFront.js';
@@ -58,6 +58,8 @@ export class RunNotifications implements vscode.Disposable {
     const { kind, profile, run } = change;
     const { id, dir } = run.entry;
     if (quietWhenMeasured.has(kind) && isMeasured(run.entry)) return;
+    // The sweep names the best trial at its end.
+    if (kind === 'finished' && reportOf(run.entry)?.kind === 'sweep') return;
     if (this.ui.services.setting(settings[kind]) === false || isInFront(this.ui.dashboards, dir)) return;
     const offered: Record<string, CommandId> =
       kind === 'failed' || kind === 'interrupted' || kind === 'stopped' ? goOn : buttons;

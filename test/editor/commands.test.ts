@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandIds, type CommandId } from '../../src/contributions.js';
 import { lastOnly } from '../support/harness.js';
+import { clicked } from './menus/clickedCommands.js';
 import { until } from './support/hostClient.js';
 import { addProfile, startNodes } from './support/practice.js';
 import * as questions from './support/questions.js';
@@ -17,15 +18,6 @@ const endless = lastOnly([...words, '--steps', '1000000', '--log-every', '500'])
 
 let workbench: Workbench;
 const given = new Set<CommandId>();
-/** By menus: in checkpoints, export, menus, ownProgram and reports.test.ts. */
-const clicked: readonly CommandId[] = [
-  ...(['trainyard.measureScaling', 'trainyard.findBestSettings', 'trainyard.openReport'] as const),
-  ...(['trainyard.copyText', 'trainyard.downloadFiles', 'trainyard.resumeElsewhere'] as const),
-  ...(['trainyard.runFromCheckpoint', 'trainyard.evaluateCheckpoint', 'trainyard.filterRuns'] as const),
-  ...(['trainyard.downloadCheckpoint', 'trainyard.revealCheckpoint', 'trainyard.clearRunFilter'] as const),
-  ...(['trainyard.deleteCheckpoint', 'trainyard.predictPictures', 'trainyard.copyToNode'] as const),
-  ...(['trainyard.exportRun', 'trainyard.setPrice', 'trainyard.trainOnFolder'] as const),
-];
 beforeAll(async () => {
   workbench = await Workbench.open();
   await workbench.showViews();

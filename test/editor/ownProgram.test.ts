@@ -13,9 +13,18 @@ print("in", os.getcwd())
 print("given", sys.argv[1:])
 `;
 
+/** The nearer to 3, the better. */
+const score = `import json, os, sys, time
+x = float(sys.argv[1])
+time.sleep(6 if x == 2 else 0)
+with open(os.path.join(os.environ["TRAINYARD_RUN_DIR"], "metrics.jsonl"), "a") as file:
+    file.write(json.dumps({"step": 1, "loss": abs(x - 3)}) + "\\n")
+`;
+
 let workbench: Workbench;
 beforeAll(async () => {
-  workbench = await Workbench.open(undefined, { 'src/hello.py': program, 'notes.txt': 'no program\n' });
+  const files = { 'src/hello.py': program, 'src/score.py': score, 'notes.txt': 'no program\n' };
+  workbench = await Workbench.open(undefined, files);
 });
 afterAll(() => workbench.close());
 
@@ -133,4 +142,38 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
   } finally {
     await cluster.stop();
   }
+});
+
+test('a sweep is asked for, goes on after it was cancelled, and its best starts a new run', async () => {
+  const { page } = workbench;
+  const before = workbench.startedRuns().length;
+  const ask = async (): Promise<void> => {
+    await answer(workbench, 'Run Sweep on local', 'python3 src/score.py {x}');
+    await answer(workbench, 'Settings and their values', 'x=1,2,3');
+    await answer(workbench, 'Number of trials', '3');
+    await answer(workbench, 'The figure that counts', 'loss');
+  };
+  const sweeping = workbench.host.command('trainyard.runSweep', { profile: 'local' });
+  await ask();
+  const toast = page.locator('.notification-toast', { hasText: 'trial 2 (x=2) of 3 started' }).first();
+  await toast.waitFor();
+  await workbench.screenshot('sweep', 'dark', 1600);
+  await toast.getByRole('button', { name: 'Cancel' }).click();
+  await sweeping;
+  await workbench.webview().getByText('The sweep was ended before all trials were tried.').waitFor();
+  await workbench.host.command('notifications.clearAll');
+
+  const again = workbench.host.command('trainyard.runSweep', { profile: 'local' });
+  await ask();
+  const goOn = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Go On' });
+  await goOn.waitFor();
+  expect(await goOn.innerText()).toContain('1 of 3 trials are kept');
+  await goOn.click();
+  await again;
+  expect(workbench.startedRuns()).toHaveLength(before + 3);
+  await workbench.webview().getByText('Best: x=3 (trial 3), with loss 0.').waitFor();
+  await workbench.screenshot('sweep-report', 'light', 1000);
+  await page.getByRole('button', { name: 'New Run with the Best' }).click();
+  const line = workbench.webview().getByLabel('Command', { exact: true });
+  await expect.poll(() => line.inputValue(), { timeout: 30_000 }).toBe('python3 src/score.py 3');
 });

@@ -59,6 +59,7 @@ it('offers what needs something only where that is there', () => {
       'refresh',
       'runDemo',
       'runOnCluster',
+      'runSweep',
       'runTraining',
       'showOutput',
     ],

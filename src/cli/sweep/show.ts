@@ -1,26 +1,11 @@
 // What a sweep says on the terminal, and with --json.
 import { resolve } from 'node:path';
 import { sweepPage } from '../../core/measure/sweepFolder.js';
-import { metricText } from '../../core/sweep/metric.js';
 import { sweepNotes, trialTable, verdictSentence } from '../../core/sweep/pages.js';
-import { bestTrial, ranked, trialText, type Sweep, type Trial } from '../../core/sweep/record.js';
+import { bestTrial, ranked, type Sweep, type Trial } from '../../core/sweep/record.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import type { Output } from '../output.js';
-
-/** One line on a trial that started, was found under way, or ended. */
-export function tellTrial(
-  { trials, metric }: Sweep,
-  trial: Trial,
-  what: 'started' | 'attached' | 'ended',
-): string {
-  const of = `${trialText(trial)} of ${trials.length}`;
-  const id = trial.run?.id ?? '';
-  if (what === 'started') return `${of} started: ${id}`;
-  if (what === 'attached') return `${of} attached: ${id}`;
-  const value = trial.best === null ? '' : `, best ${metric.name} ${metricText(metric.name, trial.best)}`;
-  return `${of} ${trial.status}${value}${trial.why === '' ? '' : `: ${trial.why}`}`;
-}
 
 /** How a sweep that ended before its time goes on, and which of its runs do. */
 export function showLeft(output: Output, { trials }: Sweep, folder: string): void {

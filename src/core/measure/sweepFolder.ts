@@ -1,7 +1,9 @@
 // The folder of a sweep: sweep.json with every trial, and the pages that are made of it.
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserError } from '../base/errors.js';
+import { errorText, UserError } from '../base/errors.js';
 import { check, problemsText } from '../base/validation.js';
+import { Lease } from '../setup/lease.js';
 import { sweepHtml, sweepMarkdown } from '../sweep/pages.js';
 import { sameSweep, sweepSchema, type Sweep } from '../sweep/record.js';
 import { readData, writePages } from './pagesFolder.js';
@@ -47,3 +49,17 @@ export const writeSweep = (folder: string, sweep: Sweep): Promise<void> =>
     'sweep.md': sweepMarkdown(sweep),
     [sweepPage]: sweepHtml(sweep),
   });
+
+/**
+ * One client drives a sweep: two would start the same trial. Waits for another one; `onWait` gets
+ * the host of that one. UserError (preflight) where there can be no such folder, Cancelled.
+ */
+export async function holdSweep(folder: string, waiting: Parameters<typeof Lease.hold>[2]): Promise<Lease> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const what = `${folder} cannot be made: ${errorText(error)}`;
+    throw new UserError('preflight', what, 'Choose another folder', { cause: error });
+  }
+  return Lease.hold(folder, 'sweep', waiting);
+}

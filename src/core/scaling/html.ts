@@ -28,6 +28,7 @@ th{background:var(--box);font-weight:600}
 .ahead td,.ahead th{font-style:italic}
 .texts :is(td,th):is(:first-child,:last-child,:nth-last-child(2)){text-align:left}
 .texts td:is(:first-child,:last-child){overflow-wrap:anywhere;min-width:12em}
+.trials :is(td,th){text-align:left}.trials td:last-child{overflow-wrap:anywhere}
 figure{margin:12px 0;max-width:760px;overflow-x:auto}figcaption{color:var(--soft);margin-bottom:4px}
 .key{margin-left:14px;white-space:nowrap}.key i{display:inline-block;width:12px;height:12px;margin-right:5px;
 border-radius:2px;vertical-align:-1px;background:currentColor}

@@ -66,14 +66,16 @@ export function axesOf(texts: readonly string[], hint = 'Name a setting and its 
   throw new UserError('usage', `${twice.name} is given twice`, 'Give all of its values at once');
 }
 
+/** Of all values; a range has no end of them. */
+export const combinations = (axes: readonly Axis[]): number =>
+  axes.some(({ range }) => range) ? Infinity : axes.reduce((all, { values }) => all * values.length, 1);
+
 /**
  * Every combination, the last axis changing fastest; or `random.count` different ones that are
  * drawn. UserError (usage) for a range of which nothing is drawn, and for too many.
  */
 export function valuesOf(axes: readonly Axis[], random?: { count: number; seed: number }): Values[] {
-  const count = axes.some(({ range }) => range)
-    ? Infinity
-    : axes.reduce((product, { values }) => product * values.length, 1);
+  const count = combinations(axes);
   if (random && random.count < count) {
     assertCount(random.count);
     return drawn(axes, random.count, random.seed);

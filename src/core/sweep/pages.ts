@@ -64,6 +64,20 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+/** One line on a trial that started, was found under way, or ended. */
+export function trialLine(
+  { trials, metric }: Sweep,
+  trial: Trial,
+  what: 'started' | 'attached' | 'ended',
+): string {
+  const of = `${trialText(trial)} of ${trials.length}`;
+  const id = trial.run?.id ?? '';
+  if (what === 'started') return `${of} started: ${id}`;
+  if (what === 'attached') return `${of} attached: ${id}`;
+  const value = trial.best === null ? '' : `, best ${metric.name} ${metricText(metric.name, trial.best)}`;
+  return `${of} ${trial.status}${value}${trial.why === '' ? '' : `: ${trial.why}`}`;
+}
+
 /** How the trials ended, and what a reader must know. */
 export function sweepNotes({ trials, metric, cancelled }: Sweep): string[] {
   const finished = trials.filter(({ status }) => status === 'finished').length;
@@ -96,7 +110,7 @@ export function sweepHtml(sweep: Sweep): string {
     `<h1>${escaped(sweepTitle(sweep.profile))}</h1>`,
     `<p class="soft">${escaped(subjectOf(sweep))}</p>`,
     `<div class="box"><p><strong>${escaped(verdictSentence(sweep))}</strong></p>${again}</div>`,
-    htmlTable(trialTable(sweep), 'texts'),
+    htmlTable(trialTable(sweep), 'trials'),
     `<h2>Notes</h2>${htmlList(sweepNotes(sweep))}`,
     '<h2>Commands</h2>',
     ...commandsOf(sweep).map(htmlCommand),

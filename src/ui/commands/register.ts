@@ -45,6 +45,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.closeTunnel': async (tunnel) => (await cluster()).closeTunnel(ui, tunnel),
     'trainyard.measureScaling': async (given) => (await reports()).measureScaling(ui, given),
     'trainyard.findBestSettings': async (given) => (await reports()).findBestSettings(ui, given),
+    'trainyard.runSweep': async (from) => (await reports()).runSweep(ui, from),
     'trainyard.openReport': async (row) => (await reports()).openReport(ui, row),
     'trainyard.refresh': async () => {
       await ui.clusters.refresh();

@@ -48,6 +48,12 @@ export class ReportPanels implements Disposable {
     await this.fill(panel, { title, folder: basename(folder), file });
   }
 
+  /** The page anew, where a tab of this title is open. */
+  async refresh(title: string, folder: string, file: string): Promise<void> {
+    const panel = this.open.get(title);
+    if (panel) await this.fill(panel, { title, folder: basename(folder), file });
+  }
+
   dispose(): void {
     this.serializer.dispose(); // the tabs are the editor's: it brings them back
   }

@@ -32,6 +32,7 @@ export const cluster: Clicks = {
   'clusters profile.w+.connected inline runTraining': { row: 'practice', check: asks('Run Training') },
   'clusters profile.w+.connected menu newRun': { row: 'practice', check: opens('New Run') },
   'clusters profile.w+.connected menu runTraining': { row: 'practice', check: asks('Run Training') },
+  'clusters profile.w+.connected menu runSweep': { row: 'practice', check: asks('Run Sweep') },
   'clusters profile.w+.connected menu measureScaling': { row: 'practice', check: asks('Measure Scaling') },
   'clusters profile.w+.connected menu findBestSettings': {
     row: 'practice',
@@ -159,6 +160,7 @@ export const finished: Clicks = {
   'runs run.over inline cloneRun': { row: training, check: opens('New Run') },
   'runs run menu cloneRun': { row: training, check: opens('New Run') },
   'runs run menu newRun': { row: training, check: opens('New Run') },
+  'runs run menu runSweep': { row: training, check: asks('Run Sweep') },
   'runs run menu describeRun': { row: training, check: asks('Name of the run') },
   'runs run menu revealRunFolder': { row: training, check: (stage) => stage.toast(/\/runs\/.*mlp/) },
   'runs run menu copyRunFolder': { row: training, check: copies(/^\/.*\/runs\/.*mlp/) },

@@ -35,8 +35,6 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'measure/bakeOff.ts': /^--[a-z-]+$/,
   'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/measureScaling.ts': /^--[a-z-]+$/,
-  // The command line that starts a run, for people to copy.
-  'plan/request/commandLine.ts': /^--[a-z-]+$/,
   'plan/evaluated.ts': /^--[a-z-]+$/,
   'plan/demo.ts': /^--[a-z-]+$/,
   'model/earlyStop.ts': /^--early-stop$/,

@@ -123,6 +123,18 @@ it('says once that a run stopped, where the reason begins with that word', () =>
   ]);
 });
 
+it('leaves it to a sweep to name its best trial, and says which one failed', () => {
+  for (const kind of ['finished', 'failed'] as const) {
+    const run = listedRun('20261125-100000-mlp-1f2e', kind, {
+      health: { level: 'good', kind: 'over', text: kind },
+    });
+    const report = { kind: 'sweep', begun: 5, trial: 2 };
+    const entry = { ...run.entry, run: { limits: {}, report } } as RunOverview['entry'];
+    changes.fire({ kind, profile: 'lab', run: { ...run, entry }, why: 'no memory' });
+  }
+  expect(shown).toEqual(['error: mlp-1f2e on lab failed: no memory']);
+});
+
 it('leaves it to a measurement to say what came of its runs', () => {
   const say = (kind: RunChangeKind, name: string, tags: string[]): void => {
     const run = listedRun('20261125-100000-mlp-1f2e', 'stopped', {

@@ -14,48 +14,50 @@ export interface AskedRun extends Omit<TypedRun, 'profile' | 'cwd' | 'code' | 'l
   cwd?: string;
 }
 
+/** A flag of the command line without its dashes, and its value where it takes one. */
+type GivenFlag = [name: string, value?: string];
+
 /** For a POSIX shell. `trainyard run` reads the same run out of it. */
 export function commandLineOf(run: AskedRun): string {
-  const { profile, runDir, ranks, nodes, hosts, per, gpus, wait, name, tags = [], notes } = run;
-  const {
-    codeFolder,
-    logdir,
-    tensorboard,
-    evaluator,
-    cwd,
-    stage,
-    budget,
-    budgetStop,
-    timeLimit,
-    silenceTimeout,
-    slurm = {},
-  } = run;
-  const words = [
-    ...['trainyard', 'run', profile],
-    ...(runDir === undefined ? [] : ['--run-dir', runDir]),
-    ...(ranks === undefined ? [] : ['--ranks', String(ranks)]),
-    ...(nodes === undefined ? [] : ['--nodes', String(nodes)]),
-    ...(hosts === undefined ? [] : ['--hosts', hosts.join(',')]),
-    ...(per === undefined ? [] : [`--per-${per}`]),
-    ...(gpus === undefined ? [] : ['--gpus', gpus]),
-    ...(wait === true ? ['--wait'] : []),
-    ...(budget === undefined ? [] : ['--budget', String(budget)]),
-    ...(budgetStop === undefined ? [] : [budgetStop ? '--budget-stop' : '--no-budget-stop']),
-    ...(timeLimit === undefined ? [] : ['--time-limit', timeLimitText(timeLimit)]),
-    ...(silenceTimeout === undefined ? [] : ['--silence-timeout', silenceTimeoutText(silenceTimeout)]),
-    ...slurmTexts(slurm).flatMap((text) => ['--slurm', text]),
-    ...(name === undefined ? [] : valued('--name', name)),
-    ...tags.flatMap((tag) => valued('--tag', tag)),
-    ...(notes === undefined ? [] : valued('--notes', notes)),
-    ...(codeFolder === undefined ? [] : valued('--code', codeFolder)),
-    ...(stage === undefined ? [] : ['--stage', stageText(stage)]),
-    ...(logdir === undefined ? [] : valued('--logdir', logdir)),
-    ...(tensorboard === true ? ['--tensorboard'] : []),
-    ...(evaluator === false ? ['--no-evaluator'] : []),
-    ...['--', ...run.words],
+  const flags = runFlags(run).flatMap(([name, value]) =>
+    value === undefined ? [`--${name}`] : valued(`--${name}`, value),
+  );
+  const line = ['trainyard', 'run', run.profile, ...flags, '--', ...run.words].map(quoted).join(' ');
+  return run.cwd === undefined ? line : `cd ${quoted(run.cwd)} && ${line}`;
+}
+
+/** All that stands before the command of the run. */
+export function runFlags(run: AskedRun): GivenFlag[] {
+  const { runDir, ranks, nodes, hosts, per, gpus, wait, budget, budgetStop, timeLimit } = run;
+  const { silenceTimeout, slurm = {}, name, tags = [], notes, codeFolder, stage, logdir } = run;
+  const given = (flag: string, value: string | undefined): GivenFlag[] =>
+    value === undefined ? [] : [[flag, value]];
+  const set = (isSet: boolean, flag: string): GivenFlag[] => (isSet ? [[flag]] : []);
+  return [
+    ...given('run-dir', runDir),
+    ...given('ranks', ranks?.toString()),
+    ...given('nodes', nodes?.toString()),
+    ...given('hosts', hosts?.join(',')),
+    ...set(per !== undefined, `per-${per ?? ''}`),
+    ...given('gpus', gpus),
+    ...set(wait === true, 'wait'),
+    ...given('budget', budget?.toString()),
+    ...set(budgetStop !== undefined, budgetStop === true ? 'budget-stop' : 'no-budget-stop'),
+    ...given('time-limit', timeLimit === undefined ? undefined : timeLimitText(timeLimit)),
+    ...given(
+      'silence-timeout',
+      silenceTimeout === undefined ? undefined : silenceTimeoutText(silenceTimeout),
+    ),
+    ...slurmTexts(slurm).flatMap((text) => given('slurm', text)),
+    ...given('name', name),
+    ...tags.flatMap((tag) => given('tag', tag)),
+    ...given('notes', notes),
+    ...given('code', codeFolder),
+    ...given('stage', stage && stageText(stage)),
+    ...given('logdir', logdir),
+    ...set(run.tensorboard === true, 'tensorboard'),
+    ...set(run.evaluator === false, 'no-evaluator'),
   ];
-  const line = words.map(quoted).join(' ');
-  return cwd === undefined ? line : `cd ${quoted(cwd)} && ${line}`;
 }
 
 /** A value that begins with a dash would be taken for a flag. */

@@ -11,7 +11,7 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /**
- * Resolves with the line, or undefined when it was given up. `flags` may come later than the box. A
+ * Resolves with the line, or undefined when it was given up. `accept`: what taking the line does. `flags` may come later than the box. A
  * line with a wrong flag is not taken: the box stays, and says what is wrong.
  */
 export function editCommandLine(
@@ -19,6 +19,7 @@ export function editCommandLine(
   initial: string,
   flags: Promise<readonly TrainerFlag[]>,
   folders: Folders,
+  accept = 'Start',
 ): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>();
   let known: readonly TrainerFlag[] = [];
@@ -30,7 +31,7 @@ export function editCommandLine(
     const offered = suggestions(box.value, known).slice(0, 60);
     box.items = [
       ...(refused === undefined ? [] : [{ label: `$(error) ${refused}`, alwaysShow: true }]),
-      { label: '$(play) Start', description: box.value, alwaysShow: true },
+      { label: `$(play) ${accept}`, description: box.value, alwaysShow: true },
       ...offered.map(({ word, value, help }) => ({
         label: word,
         description: value,

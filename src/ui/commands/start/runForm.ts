@@ -1,11 +1,8 @@
 // The form of a new run, in a file that is loaded when a form is first opened.
 import * as vscode from 'vscode';
 import type { CommandId, ProfileArgument, RunArgument } from '../../../contributions.js';
-import { UserError } from '../../../core/base/errors.js';
 import { basename } from '../../../core/base/nodePath.js';
 import { holdOut } from '../../../core/cluster/holdOut.js';
-import type { AskedRun } from '../../../core/plan/request/commandLine.js';
-import { againOf } from '../../form/formSources.js';
 import { FormSession } from '../../form/formSession.js';
 import { RunFormPanel, type FormActs } from '../../form/runFormPanel.js';
 import type { FormStart } from '../../form/runForms.js';
@@ -13,6 +10,7 @@ import type { Backend } from '../../backend.js';
 import { uploadFolder } from '../cluster/uploadFolder.js';
 import { withProgress } from '../progress.js';
 import type { Ui } from '../ui.js';
+import { runLike } from './runLike.js';
 import { showAskedScript } from './showAskedScript.js';
 import { startOf } from './startAsked.js';
 import { startRun } from './startRun.js';
@@ -59,12 +57,4 @@ function makePanel(
     },
   };
   return new RunFormPanel(ui.services, session, acts, onGone, panel);
-}
-
-async function runLike({ services }: Ui, { profile, id, dir }: RunArgument): Promise<AskedRun> {
-  const session = await (await services.backend()).session(profile);
-  const client = await (await session.machine()).node.client();
-  const asked = againOf(session.profile, await client.request('run.get', { dir }));
-  if (asked) return asked;
-  throw new UserError('usage', `${id} has no run.json that can be read`, 'Choose another run');
 }

@@ -95,7 +95,7 @@ export async function requestFor(
 }
 
 /** The folder as it is now. What stays at home is said. UserError, Cancelled. */
-async function codeOf({ services }: Ui, folder: string, progress: Progress): Promise<RunCode> {
+export async function codeOf({ services }: Ui, folder: string, progress: Progress): Promise<RunCode> {
   const snapshot = await takeSnapshot(folder, { cache: cacheFolder(), ...progress });
   for (const note of snapshot.notes) services.logger.log('info', note);
   if (snapshot.notes.length > 0) void vscode.window.showInformationMessage(snapshot.notes.join(' '));

@@ -1,0 +1,177 @@
+// What a sweep tries: a command on a profile, settings and their values, how many trials, and the
+// figure that counts.
+import * as vscode from 'vscode';
+import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import type { ClusterSession } from '../../../core/follow/clusterSession.js';
+import { joinWords, splitWords } from '../../../core/plan/request/argv.js';
+import type { AskedRun } from '../../../core/plan/request/commandLine.js';
+import { positiveInteger } from '../../../core/plan/request/flags.js';
+import { proposeTraining } from '../../../core/plan/proposal.js';
+import type { TrainerFlag } from '../../../core/plan/request/trainerHelp.js';
+import { askedSweep } from '../../../core/sweep/asked.js';
+import { axesOf, combinations, type Axis } from '../../../core/sweep/grid.js';
+import { metricOf, type Goal } from '../../../core/sweep/metric.js';
+import { planSweep, type SweepPlan } from '../../../core/sweep/plan.js';
+import { assertPlaces, isTraining, wordsOfTrial } from '../../../core/sweep/trialWords.js';
+import { recentRuns, rememberProfile, type RecentRun } from '../../recentRuns.js';
+import { workspaceFolder } from '../../workspace/workspace.js';
+import { pickProfile } from '../pick.js';
+import { problemOf } from '../problemOf.js';
+import { editCommandLine } from '../start/commandLine.js';
+import { Folders } from '../start/folders.js';
+import { runLike } from '../start/runLike.js';
+import { startOf } from '../start/startAsked.js';
+import type { Ui } from '../ui.js';
+
+const title = 'Run Sweep';
+
+/** A sweep that nothing is wrong with, and where it runs. */
+export interface AskedTrials {
+  session: ClusterSession;
+  plan: SweepPlan;
+  /** What the trials have in common. */
+  run: AskedRun;
+}
+
+/** What was typed the last time, so that the same sweep is asked for by Enter alone. */
+interface Typed {
+  run: AskedRun;
+  settings: string;
+  count: string;
+  metric: string;
+}
+
+const memoryKey = 'trainyard.lastSweep';
+
+/** Undefined where a question was given up. UserError. */
+export async function askSweep(
+  ui: Ui,
+  from?: ProfileArgument | RunArgument,
+): Promise<AskedTrials | undefined> {
+  const like = from && 'dir' in from ? await runLike(ui, from) : undefined;
+  const session = await pickProfile(ui, from, title);
+  if (!session) return undefined;
+  const { name } = session.profile;
+  const machine = await session.machine();
+  const last = ui.services.context.globalState.get<Typed>(memoryKey);
+  const before = like === undefined && last?.run.profile === name ? last : undefined;
+  const found = like ?? before?.run ?? lastRun(ui, name);
+  const flags = await machine.trainerFlags('train');
+  const line = await editCommandLine(
+    `${title} on ${name}: the command, with {lr} where a value of lr goes. A training needs no places`,
+    joinWords(found.words),
+    Promise.resolve(flags),
+    new Folders(machine),
+    'Next',
+  );
+  if (line === undefined) return undefined;
+  const words = splitWords(line);
+  const settings = await askSettings(words, flags, before?.settings);
+  if (settings === undefined) return undefined;
+  const axes = axesOf(splitWords(settings));
+  const count = await askCount(axes, before?.settings === settings ? before.count : undefined);
+  if (count === undefined) return undefined;
+  const [first = {}] = axes.map(({ name: axis, values: [value = '0'] }) => ({ [axis]: value }));
+  const metric = await askMetric(wordsOfTrial(words, first, flags), before?.metric);
+  if (metric === undefined) return undefined;
+  const run = commonOf(found, words);
+  await ui.services.context.globalState.update(memoryKey, { run, settings, count, metric } satisfies Typed);
+  await rememberProfile(ui.services, name);
+  return { session, run, plan: planOf(session, run, { settings, count, metric }, flags) };
+}
+
+/** UserError (usage). */
+function planOf(
+  { profile }: ClusterSession,
+  run: AskedRun,
+  { settings, count, metric }: Omit<Typed, 'run'>,
+  flags: readonly TrainerFlag[],
+): SweepPlan {
+  const axes = axesOf(splitWords(settings));
+  const drawn = Number(count) < combinations(axes) ? Number(count) : undefined;
+  const typed = {
+    ...{ settings: splitWords(settings), random: drawn, name: `sweep-${profile.name}` },
+    ...figureOf(metric),
+  };
+  const trials = { ...typed, axes, random: drawn === undefined ? undefined : { count: drawn, seed } };
+  const { codeFolder, cwd = workspaceFolder(), ...base } = startOf(run).recent;
+  const common = { profile, base: { ...base, cwd }, codeFolder, flags };
+  return planSweep(trials, common, askedSweep({ ...run, profile: profile.name }, typed));
+}
+
+/** Of what is drawn: the same as the command line draws where none is named. */
+const seed = 1;
+
+/** Without what each trial has of its own. */
+function commonOf(found: AskedRun & Pick<RecentRun, 'label'>, words: string[]): AskedRun {
+  const common = { ...found, words };
+  delete common.label;
+  delete common.name;
+  delete common.notes;
+  delete common.tags;
+  delete common.runDir;
+  delete common.tensorboard;
+  delete common.wait;
+  if (common.evaluator === true) delete common.evaluator;
+  return common;
+}
+
+/** The last run on the profile, else a short training that works anywhere. */
+function lastRun({ services }: Ui, profile: string): AskedRun {
+  const words = [...proposeTraining('resnet20', ['--data', 'synthetic'])];
+  return recentRuns(services).find((run) => run.profile === profile) ?? { profile, words };
+}
+
+const askSettings = (
+  words: readonly string[],
+  flags: readonly TrainerFlag[],
+  last: string | undefined,
+): Thenable<string | undefined> =>
+  vscode.window.showInputBox({
+    title,
+    value: last ?? (isTraining(words) && !words.includes('--lr') ? 'lr=0.1,0.03,0.01' : ''),
+    prompt: 'Settings and their values, with spaces between settings. A range: lr=1e-4..0.1:log',
+    placeHolder: 'lr=0.1,0.01 batch-size=32,64',
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      problemOf(() => {
+        assertPlaces(words, axesOf(splitWords(text)), flags);
+      }),
+  });
+
+/** Of trials to draw where there are ranges, which have no end of values. */
+const usualDrawn = 10;
+
+function askCount(axes: readonly Axis[], last: string | undefined): Thenable<string | undefined> {
+  const all = combinations(axes);
+  return vscode.window.showInputBox({
+    title,
+    value: last ?? String(Number.isFinite(all) ? all : usualDrawn),
+    prompt: Number.isFinite(all)
+      ? `Number of trials: ${all} for all combinations; of fewer, which ones is drawn`
+      : 'Number of trials, whose values are drawn',
+    ignoreFocusOut: true,
+    validateInput: (text) => problemOf(() => positiveInteger(text, 'the number of trials')),
+  });
+}
+
+function askMetric(words: readonly string[], last: string | undefined): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title,
+    value: last !== undefined && !problemOf(() => metricOfText(words, last)) ? last : metricOf(words).name,
+    prompt: 'The figure that counts. Add max or min where its name does not say which is better',
+    ignoreFocusOut: true,
+    validateInput: (text) => problemOf(() => metricOfText(words, text)),
+  });
+}
+
+/** `val/acc`, or `my score max`. */
+function figureOf(text: string): { metric: string; goal?: Goal } {
+  const [, metric = '', goal] = /^(.*?)(?:\s+(max|min))?$/.exec(text.trim()) ?? [];
+  return { metric, ...(goal === 'max' || goal === 'min' ? { goal } : {}) };
+}
+
+const metricOfText = (words: readonly string[], text: string): unknown => {
+  const { metric, goal } = figureOf(text);
+  return metricOf(words, metric, goal);
+};

@@ -1,0 +1,103 @@
+// Run Sweep.
+import type { ProfileArgument, RunArgument } from '../../../contributions.js';
+import type { Progress } from '../../../core/base/progress.js';
+import { reportTitle } from '../../../core/model/measured.js';
+import { runSweep as sweepRuns } from '../../../core/measure/sweep.js';
+import { holdSweep, openSweep, readSweep, sweepPage, writeSweep } from '../../../core/measure/sweepFolder.js';
+import { trialsOnGpus } from '../../../core/measure/sweepGpus.js';
+import { gpuWishOf } from '../../../core/plan/request/gpuWish.js';
+import type { TypedRun } from '../../../core/plan/request/request.js';
+import { trialLine, verdictSentence } from '../../../core/sweep/pages.js';
+import { bestTrial, isTried, sameSweep, type Sweep } from '../../../core/sweep/record.js';
+import { errorWords } from '../../remedies.js';
+import { withProgress } from '../progress.js';
+import { showError } from '../showError.js';
+import { newRunLike } from '../start/newRun.js';
+import { codeOf } from '../start/startRun.js';
+import type { Ui } from '../ui.js';
+import { askSweep, type AskedTrials } from './askSweep.js';
+import { askGoOn, findReport, offerFolder, reportFolder } from './showReport.js';
+
+const title = 'Run Sweep';
+
+/**
+ * The page of the sweep is open from the first trial on. Cancel ends the sweep, and not the runs
+ * that are under way; the same sweep goes on when it is asked for again.
+ */
+export async function runSweep(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
+  const asked = await askSweep(ui, from);
+  if (!asked) return;
+  const { plan } = asked;
+  const { name } = plan.profile;
+  const left = await findReport(ui, 'sweep', name, async (folder) => {
+    const found = await readSweep(folder);
+    return found && sameSweep(found, plan.sweep) && !found.trials.every(isTried) ? found : undefined;
+  });
+  const goOn = left ? await askGoOn(title, keptTrials(left.record)) : false;
+  if (goOn === undefined) return;
+  const folder = left && goOn ? left.folder : reportFolder(ui, 'sweep', name);
+  const swept = await withProgress(`Sweep on ${name}`, (progress) => sweep(ui, asked, folder, progress));
+  void offerBest(ui, asked, swept, folder);
+}
+
+async function sweep(
+  ui: Ui,
+  { session, plan, run }: AskedTrials,
+  folder: string,
+  progress: Progress,
+): Promise<Sweep> {
+  const { profile, typedOf } = plan;
+  const tab = reportTitle('sweep', profile.name);
+  const machine = await session.machine();
+  const backend = await ui.services.backend();
+  const lease = await holdSweep(folder, {
+    ...(progress.signal ? { signal: progress.signal } : {}),
+    onWait: (host) => progress.onProgress?.(`another one on ${host} is at this sweep`),
+  });
+  try {
+    const found = await openSweep(folder, plan.sweep);
+    const atOnce = await atOnceOf(machine, typedOf({}));
+    const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
+    await writeSweep(folder, found);
+    await ui.reports.show(tab, folder, sweepPage);
+    return await sweepRuns({
+      ...progress,
+      ...{ machine, profile, sweep: found, atOnce, errorWords, logger: ui.services.logger },
+      runOf: ({ values }) => ({ ...typedOf(values), code }),
+      onSweep: async (now) => {
+        await writeSweep(folder, now);
+        await ui.reports.refresh(tab, folder, sweepPage);
+      },
+      onRun: async (id) => {
+        await backend.note(id, profile.name);
+        await backend.monitor.refresh();
+      },
+      onTrial: (trial, what) => progress.onProgress?.(trialLine(found, trial, what)),
+    });
+  } finally {
+    await lease.release();
+  }
+}
+
+/** As many as the GPUs have room for, where a trial takes a number of them; else one. */
+async function atOnceOf(machine: Parameters<typeof trialsOnGpus>[0], trial: TypedRun): Promise<number> {
+  const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, 'the GPUs of a trial');
+  return wish === undefined || wish.indices ? 1 : trialsOnGpus(machine, trial, wish);
+}
+
+const keptTrials = ({ trials }: Sweep): string =>
+  `${trials.filter(isTried).length} of ${trials.length} trials are kept.`;
+
+const newRunButton = 'New Run with the Best';
+
+async function offerBest(ui: Ui, { plan, run }: AskedTrials, swept: Sweep, folder: string): Promise<void> {
+  try {
+    const best = bestTrial(swept);
+    const text = `${reportTitle('sweep', swept.profile)}: ${verdictSentence(swept)}`;
+    const answer = await offerFolder(text, folder, best ? [newRunButton] : []);
+    if (!best || answer === undefined) return;
+    await newRunLike(ui, { ...run, words: plan.typedOf(best.values).words });
+  } catch (error) {
+    void showError(ui, error);
+  }
+}
