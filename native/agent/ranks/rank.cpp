@@ -4,7 +4,8 @@
 //
 // The outer one stays until every rank of the generation has ended: mpiexec fails when it wants to
 // tell a proxy that has ended already of another rank's end, and takes the ranks that still run
-// with it.
+// with it. For as long it holds the rank's socket to the proxy open: at the end of one that did not
+// finalize MPI, as of any program without MPI, the proxy would read without a pause.
 #include "agent/ranks/rank.h"
 
 #include <fcntl.h>
@@ -341,7 +342,6 @@ int run_rank(const RankOptions& options) {
   const int inner = ::fork();
   if (inner < 0) throw file_error("start", "the rank");
   if (inner != 0) {
-    if (pmi_fd >= 0) ::close(pmi_fd);
     const int code = run_outer(inner, handled);
     if (pmi_fd >= 0) wait_for_the_others(RunFolder(options.run_dir).all_ended(options.generation), handled);
     return code;

@@ -30,6 +30,7 @@ namespace {
 constexpr long kTickNanoseconds = 100'000'000;
 constexpr long kBusyTickNanoseconds = 5'000'000;  // while other nodes' logs stream in
 constexpr double kSlowLookSeconds = 0.5;
+constexpr double kFolderGoneSeconds = 10;  // a mount may be away for a moment
 constexpr double kEvaluatorSeconds = 600;  // without a beat, in the last evaluation of a run that ended well
 constexpr double kFailedEvaluatorSeconds = 5;
 constexpr double kMpiexecSeconds = 3;  // to end by itself after its last rank
@@ -128,6 +129,7 @@ void Supervisor::wait_and_look() {
   if (now >= next_slow_look_) {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
+    look_at_folder();
     if (const auto stop = budget_.look(begun_, monotonic_seconds(), journal_)) request_stop(*stop);
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
@@ -170,6 +172,13 @@ void Supervisor::reap() {
 
 void Supervisor::look_at_stop_request() {
   if (const auto request = read_stop_request(folder_)) request_stop(*request);
+}
+
+void Supervisor::look_at_folder() {
+  const double now = monotonic_seconds();
+  if (!is_gone(folder_.dir())) folder_seen_ = now;
+  if (now - folder_seen_ < kFolderGoneSeconds) return;
+  request_stop({StopRequest::Mode::now, "its supervisor, since the folder of the run is gone"});
 }
 
 void Supervisor::request_stop(const StopRequest& request) {

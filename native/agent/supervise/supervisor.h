@@ -36,6 +36,8 @@ class Supervisor {
   void take_signals();
   void reap();
   void look_at_stop_request();
+  /// Ends a run whose folder was deleted: nobody could see or stop it any more.
+  void look_at_folder();
   void request_stop(const StopRequest& request);
   GenerationResult run_generations();
   GenerationResult run_generation();
@@ -95,6 +97,7 @@ class Supervisor {
   bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
   const double begun_ = monotonic_seconds();
+  double folder_seen_ = begun_;  ///< monotonic seconds
 };
 
 }  // namespace trainyard

@@ -2,9 +2,12 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "agent/system/clock.h"
+#include "agent/system/paths.h"
 #include "common/files.h"
 #include "tests/agent/support/run_fixture.h"
 
@@ -224,6 +227,31 @@ TEST_F(RunTestCase, BackgroundProcessesOfAFinishedRunAreEnded) {
   EXPECT_TRUE(processes(dir).empty());
   EXPECT_NE(std::system("pgrep -x -f 'sleep 301' > /dev/null"), 0)
       << "a process that threw its environment away is left";
+}
+
+/// Of a process; clock ticks, of which a second has a hundred.
+long cpu_ticks(int pid) {
+  std::istringstream fields(read_file("/proc/" + std::to_string(pid) + "/stat"));
+  std::string field;
+  for (int i = 1; i < 14; ++i) fields >> field;
+  long user = 0, system = 0;
+  fields >> user >> system;
+  return user + system;
+}
+
+TEST_F(RunTestCase, AProxyRestsWhileSomeOfItsRanksHaveEnded) {
+  const std::string dir = start(command_spec("if [ $PMI_RANK = 1 ]; then sleep 4; fi"));
+  const std::string record = dir + "/exits/gen-1-rank-0.json";
+  ASSERT_TRUE(eventually([&] { return file_exists(record); }));
+  const std::vector<NamedProcess> all = processes(dir);
+  const auto proxy = std::find_if(all.begin(), all.end(), [](const NamedProcess& one) {
+    return text("/proc/" + std::to_string(one.process.pid) + "/comm").starts_with("hydra_pmi");
+  });
+  ASSERT_NE(proxy, all.end());
+  const long before = cpu_ticks(proxy->process.pid);
+  sleep_ms(2000);
+  EXPECT_LT(cpu_ticks(proxy->process.pid) - before, 30);
+  EXPECT_EQ(ended(dir)["phase"], "finished");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "agent/run/run_state.h"
 #include "agent/system/clock.h"
 #include "common/files.h"
@@ -244,6 +246,18 @@ TEST_F(StopTest, KillEndsLeftoversAndNoBystander) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
+}
+
+TEST_F(StopTest, ARunWhoseFolderWasDeletedEnds) {
+  const std::string dir = start(command_spec("trap '' TERM; while :; do sleep 0.1; done"));
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  ASSERT_FALSE(processes(dir).empty());
+  ASSERT_TRUE(eventually([&] {  // a file may be made in it meanwhile
+    std::error_code failed;
+    std::filesystem::remove_all(dir, failed);
+    return !failed && !std::filesystem::exists(dir);
+  }));
+  EXPECT_TRUE(eventually([&] { return processes(dir).empty(); }, 25));
 }
 
 }  // namespace
