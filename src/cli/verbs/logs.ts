@@ -18,6 +18,7 @@ import { lastSegment, ProgressBars } from '../../core/streams/progressBars.js';
 import type { TailLine } from '../../core/streams/tail.js';
 import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
+import { lineSearch } from '../lineSearch.js';
 import { join, type NodePath } from '../../core/base/nodePath.js';
 
 export const logs: Verb = {
@@ -31,6 +32,8 @@ export const logs: Verb = {
       help: 'only these: a rank, eval, supervisor, mpiexec, slurm or tensorboard',
     },
     { name: 'lines', value: 'N', help: 'only the last N lines of each' },
+    { name: 'grep', value: 'REGEX', help: 'only lines in which this regular expression is found' },
+    { name: 'ignore-case', help: 'with --grep: capitals do not matter' },
     { name: 'follow', help: 'go on with what comes, until the run ends; Ctrl-C leaves it running' },
     { name: 'times', help: "begin each line with the time at which it was written, in this machine's zone" },
     { name: 'raw', help: 'of one source: its bytes as they are, without labels' },
@@ -43,8 +46,10 @@ export const logs: Verb = {
   details: [
     'Existing output is printed rank by rank; followed lines are printed as they come in. A time is that of the clock of the node that ran the rank.',
     'Without --source: all ranks and the evaluator. Example: trainyard logs last --source 0,3 --lines 50 --follow',
+    '--grep searches the whole logs, or with --lines the last N lines of each. Where no line matches, the exit code is 5. Example: trainyard logs last --grep "nan|out of memory" --ignore-case',
   ],
   async run(context, args) {
+    const search = searchOf(args);
     const { dir } = await context.resolveRun(args);
     const client = await context.node.client();
     const details = await client.request('run.get', { dir });
@@ -63,7 +68,10 @@ export const logs: Verb = {
     if (args.has('raw')) return showRaw(context, args, client, parts);
     const width = Math.max(...chosen.map(({ source }) => source.length), 'rank-0'.length);
     const withTimes = args.has('times');
+    let isFound = search === undefined;
     const show: Show = (source, { offset, text }, time) => {
+      if (search && !search(lastSegment(text))) return;
+      isFound = true;
       if (context.json) {
         context.output.json({ type: 'log', source, offset, text, ...(withTimes ? { time } : {}) });
       } else {
@@ -73,7 +81,8 @@ export const logs: Verb = {
     };
     if (args.has('follow')) {
       const starts = new Map(parts.map(({ file, start }) => [file, start]));
-      return follow(context, dir, { wanted, starts, show, withTimes });
+      await follow(context, dir, { wanted, starts, show, withTimes });
+      return ending(context, isFound);
     }
     for (const { file, source, path, ...range } of parts) {
       const times = withTimes ? await timesOf(client, dir, file, details.files) : undefined;
@@ -81,9 +90,23 @@ export const logs: Verb = {
         show(source, line, times?.of(line.offset) ?? null);
       });
     }
-    return exitCodes.done;
+    return ending(context, isFound);
   },
 };
+
+/** Whether a line is asked for; undefined where all are. */
+function searchOf(args: Args): ((line: string) => boolean) | undefined {
+  const pattern = args.value('grep');
+  if (pattern !== undefined) return lineSearch(pattern, args.has('ignore-case'));
+  if (!args.has('ignore-case')) return undefined;
+  throw new UserError('usage', '--ignore-case stands beside --grep', 'Say what to search with --grep REGEX');
+}
+
+function ending(context: Context, isFound: boolean): number {
+  if (isFound) return exitCodes.done;
+  context.output.note('no line matches');
+  return exitCodes.failed;
+}
 
 /** Where no rank has printed anything, which other logs have text. */
 function sayWhereElse(
@@ -138,11 +161,18 @@ async function showRaw(
   parts: readonly { path: NodePath; start: number; size: number }[],
 ): Promise<number> {
   const [part, ...more] = parts;
-  if (!part || more.length > 0 || args.has('follow') || args.has('times') || context.json) {
+  if (
+    !part ||
+    more.length > 0 ||
+    args.has('follow') ||
+    args.has('times') ||
+    context.json ||
+    args.has('grep')
+  ) {
     const hint = 'Example: trainyard logs last --source 0 --raw';
     throw new UserError(
       'usage',
-      '--raw shows one source, as far as it was written, without times and JSON',
+      '--raw shows one source, as far as it was written, without times, a search and JSON',
       hint,
     );
   }
@@ -160,7 +190,7 @@ interface Following {
   withTimes: boolean;
 }
 
-async function follow(context: Context, dir: NodePath, following: Following): Promise<number> {
+async function follow(context: Context, dir: NodePath, following: Following): Promise<void> {
   const { wanted, starts, show, withTimes } = following;
   const store = new DisposableStore();
   const timed = store.add(new TimedLogs());
@@ -195,7 +225,6 @@ async function follow(context: Context, dir: NodePath, following: Following): Pr
   });
   try {
     await follower.follow();
-    return exitCodes.done;
   } finally {
     store.dispose();
   }

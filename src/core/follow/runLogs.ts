@@ -89,7 +89,10 @@ export async function startOfLastLines(
   return 0;
 }
 
-/** Calls back with the bytes from `start` up to `size`, in pieces. */
+/** Pieces asked for at once, so a distant node is not waited for piece by piece. */
+const piecesAtOnce = 8;
+
+/** Calls back with the bytes from `start` up to `size`, in pieces; a few are in memory at a time. */
 export async function readLog(
   client: AgentClient,
   path: NodePath,
@@ -97,10 +100,16 @@ export async function readLog(
   onPiece: (piece: Buffer) => void,
 ): Promise<void> {
   for (let at = start; at < size;) {
-    const piece = await readRemote(client, path, at, Math.min(pieceBytes, size - at));
-    if (piece.length === 0) return; // it became shorter
-    onPiece(piece);
-    at += piece.length;
+    const end = Math.min(size, at + piecesAtOnce * pieceBytes);
+    const wanted: Promise<Buffer>[] = [];
+    for (let from = at; from < end; from += pieceBytes) {
+      wanted.push(readRemote(client, path, from, Math.min(pieceBytes, end - from)));
+    }
+    for (const piece of await Promise.all(wanted)) {
+      onPiece(piece);
+      at += piece.length;
+      if (at < end && piece.length < pieceBytes) return; // it became shorter
+    }
   }
 }
 

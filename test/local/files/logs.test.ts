@@ -80,6 +80,28 @@ describe('logs', () => {
     expectExit(await runCli(['logs', dir, '--source', '1', '--raw', '--times']), 2);
   });
 
+  it('searches all of the logs, and says where no line matches', async () => {
+    const found = await runCli(['logs', dir, '--grep', 'LINE (7|300)$', '--ignore-case']);
+    expectExit(found, 0);
+    expect(lines(found.stdout)).toEqual(
+      [0, 1].flatMap((rank) => [7, 300].map((line) => `rank-${rank} | rank ${rank} line ${line}`)),
+    );
+    const json = await runCli(['logs', dir, '--grep', 'line 7$', '--source', '1', '--json']);
+    const { source, offset, text } = JSON.parse(json.stdout) as Record<'source' | 'text', string> & {
+      offset: number;
+    };
+    expect([source, text]).toEqual(['rank-1', 'rank 1 line 7']);
+    expect(readFileSync(join(dir, 'logs/rank-1.log')).subarray(offset).toString()).toMatch(
+      /^rank 1 line 7\n/,
+    );
+    const none = await runCli(['logs', dir, '--grep', 'line 7$', '--lines', '5']);
+    expectExit(none, 5);
+    expect([none.stdout, none.stderr]).toEqual(['', 'no line matches\n']);
+    const wrong = await runCli(['logs', dir, '--grep', 'line (7']);
+    expectExit(wrong, 2);
+    expect(wrong.stderr).toContain('--grep line (7 is no regular expression: unterminated group');
+  });
+
   it('says which there are when another is asked for', async () => {
     const outcome = await runCli(['logs', dir, '--source', '7']);
     expectExit(outcome, 2);
@@ -90,8 +112,11 @@ describe('logs', () => {
 
   it('follows all of them to the end of the run, without losing or doubling a line', async () => {
     const following = start(process.execPath, [cli, 'logs', dir, '--lines', '2', '--follow']);
+    const searching = start(process.execPath, [cli, 'logs', dir, '--grep', 'line 9$|last', '--follow']);
     // What comes later is only known to be followed once what was there is shown.
-    await until('what was there', () => lines(following.stdout).length === 2);
+    await until('what was there', () =>
+      [following, searching].every(({ stdout }) => lines(stdout).length === 2),
+    );
     writeFileSync(gate, '');
     const outcome = await following.ended;
     expectExit(outcome, 0);
@@ -101,6 +126,13 @@ describe('logs', () => {
       ),
     );
     expect(lines(outcome.stdout).sort()).toEqual(shown);
+    const found = await searching.ended;
+    expectExit(found, 0);
+    expect(lines(found.stdout).sort()).toEqual(
+      [0, 1].flatMap((rank) =>
+        [`last of ${rank}`, `rank ${rank} line 9`].map((text) => `rank-${rank} | ${text}`),
+      ),
+    );
   });
 
   it('gives the bytes as they are', () => {
