@@ -19,6 +19,8 @@ import { lostToLast, spendingOf, type Spending } from '../model/spending.js';
 import { startsBy } from '../model/starts.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { figuresFile, parseFigure } from './figureLines.js';
+import { GpuUseReading } from './hostFigures.js';
+import { idleGpusOf, type GpuUse } from '../model/hosts/idleGpus.js';
 
 const metricsFile = 'metrics.jsonl';
 /** Of metrics that were not read yet: beyond this the node merges steps, but for the newest lines. */
@@ -95,7 +97,11 @@ class Reading {
     }
   }
 
-  overview(entry: RunEntry, status: RunStatus, figures: Figures, journal: RunJournal): RunOverview {
+  overview(
+    entry: RunEntry,
+    status: RunStatus,
+    { figures, journal, use }: { figures: Figures; journal: RunJournal; use: ReadonlyMap<string, GpuUse> },
+  ): RunOverview {
     const { progress, lastStep, lastEvaluation, best, checkpoints, secondsLeft, secondsPerStep } =
       this.metrics;
     const over = isOver(status);
@@ -113,6 +119,7 @@ class Reading {
       isOwnProgram: entry.run?.program === 'command',
       journal,
       metrics: this.metrics,
+      idleGpus: idleGpusOf(entry, use, journal.began),
       now: entry.state?.updated ?? 0,
     });
     return {
@@ -234,6 +241,7 @@ export class OverviewReader {
   private readonly readings = new Map<string, Reading>();
   private readonly reports = new Map<string, FigureReading>();
   private readonly journals = new Map<string, JournalReading>();
+  private readonly gpus = new Map<string, GpuUseReading>();
   private readonly done = new Map<string, RunOverview>();
 
   async read(client: AgentClient, entry: RunEntry): Promise<RunOverview> {
@@ -257,7 +265,14 @@ export class OverviewReader {
     if (!isOver(status) || (entry.run?.evaluator ?? null) !== null) {
       await journal.readOn(client, join(entry.dir, 'events.jsonl'), files['events.jsonl'] ?? 0);
     }
-    const overview = reading.overview(entry, status, reports.figures, journal.journal);
+    const gpus = this.gpus.get(entry.dir) ?? new GpuUseReading();
+    this.gpus.set(entry.dir, gpus);
+    if (status === 'running') await gpus.readOn(client, entry, files);
+    const overview = reading.overview(entry, status, {
+      figures: reports.figures,
+      journal: journal.journal,
+      use: gpus.use,
+    });
     if (isOver(status) && wholeReports) this.done.set(entry.dir, overview);
     else this.done.delete(entry.dir);
     return overview;
@@ -276,6 +291,7 @@ export class OverviewReader {
       this.readings.delete(dir);
       this.reports.delete(dir);
       this.journals.delete(dir);
+      this.gpus.delete(dir);
       this.done.delete(dir);
     }
   }

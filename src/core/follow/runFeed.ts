@@ -2,12 +2,11 @@
 import { Cancelled, errorText } from '../base/errors.js';
 import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
-import { hostSampleSchema, type HostSample } from '../contracts/metricsSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import type { AgentClient } from '../agent/agentClient.js';
-import { check } from '../base/validation.js';
 import { RunFollower, type ExtraFile } from './run.js';
 import { figureFile, figuresFile } from './figureLines.js';
+import { hostOfFile, parseSample } from './hostFigures.js';
 import { TimedLogs } from './logTimes.js';
 import { rankOf, runLogs } from './runLogs.js';
 import { evaluationData } from '../plan/evaluated.js';
@@ -185,7 +184,7 @@ export class RunFeed implements Disposable {
   private extras(details: RunDetails, timed: TimedLogs): ExtraFile[] {
     const { files } = details;
     const samples = Object.keys(files).flatMap((name) => {
-      const host = /^gpus\/(.+)\.jsonl$/.exec(name)?.[1];
+      const host = hostOfFile(name);
       return host === undefined ? [] : [this.hostFile(name, host)];
     });
     const logs = runLogs(files).flatMap(({ file, source }) => {
@@ -214,7 +213,7 @@ export class RunFeed implements Disposable {
       name,
       start: 0,
       onLine: ({ text }) => {
-        const sample = parse(text);
+        const sample = parseSample(text);
         if (sample !== undefined) {
           this.changed(() => {
             this.model.addSample(host, sample);
@@ -245,15 +244,4 @@ export class RunFeed implements Disposable {
       }
     });
   }
-}
-
-function parse(text: string): HostSample | undefined {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return undefined; // a line that was cut off by a full disk
-  }
-  const result = check(hostSampleSchema, raw);
-  return result.ok ? result.data : undefined;
 }

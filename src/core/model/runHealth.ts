@@ -8,6 +8,7 @@ import type { RunJournal } from './runJournal.js';
 import type { RunMetrics } from './runMetrics.js';
 import { isOver, type RunStatus } from './runStatus.js';
 import { isResumed, type Starts } from './starts.js';
+import type { IdleGpus } from './hosts/idleGpus.js';
 import { slowRanksName, slowRanksReason } from './hosts/slowRanks.js';
 
 /** `note`: worth a word, nothing is wrong. */
@@ -30,6 +31,7 @@ export type HealthKind =
   | 'budget'
   | 'bad-images'
   | 'evaluator'
+  | 'idle-gpus'
   | 'slow-rank'
   | 'input-bound'
   | 'communication-bound'
@@ -61,6 +63,8 @@ export interface HealthFacts {
   isOwnProgram: boolean;
   journal: RunJournal;
   metrics: RunMetrics;
+  /** Undefined where none is idle, or nobody knows. */
+  idleGpus?: IdleGpus | undefined;
   /** The node's clock, seconds since the epoch. */
   now: number;
 }
@@ -91,6 +95,7 @@ export function healthOf(facts: HealthFacts): Health {
     budgetHealth(facts) ??
     badImages(facts) ??
     evaluatorHealth(facts) ??
+    idleGpusHealth(facts) ??
     slowRank(facts) ??
     recovery(facts) ??
     slowRankOver(facts) ??
@@ -199,6 +204,17 @@ function evaluatorText({ status, journal, metrics }: HealthFacts): string | unde
 function evaluatorHealth(facts: HealthFacts): Health | undefined {
   const text = evaluatorText(facts);
   return text === undefined ? undefined : line('warning', 'evaluator', text);
+}
+
+/** They cost as much as those that work. */
+function idleGpusHealth({ status, idleGpus }: HealthFacts): Health | undefined {
+  if (status !== 'running' || !idleGpus) return undefined;
+  const { idle, all } = idleGpus;
+  return line(
+    'warning',
+    'idle-gpus',
+    `${idle} of ${plural(all, 'GPU')} idle for ${seconds(idleGpus.seconds)}`,
+  );
 }
 
 /** All ranks wait for it. */

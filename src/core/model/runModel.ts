@@ -1,5 +1,6 @@
 // Everything known of one run, put together from its files' lines; bounded, however long the run.
 import { HostTable } from './hosts/hostTable.js';
+import { idleGpusOf, type GpuUse } from './hosts/idleGpus.js';
 import { RankTable } from './hosts/rankTable.js';
 import type { FigureLine } from '../contracts/figureSchema.js';
 import { Figures } from './series/figures.js';
@@ -71,8 +72,13 @@ export class RunModel {
       isOwnProgram: run?.program === 'command',
       journal,
       metrics,
+      idleGpus: idleGpusOf(current, this.gpuUse, journal.began),
       now: state?.updated ?? 0,
     });
+  }
+
+  private get gpuUse(): Map<string, GpuUse> {
+    return new Map([...this.hosts].map(([host, { use }]) => [host, use]));
   }
 
   /** What metrics.jsonl comes to; another one after each reset. */

@@ -154,6 +154,7 @@ const shortWords: Partial<Record<HealthKind, string>> = {
   'disk-low': 'disk low',
   budget: 'budget',
   'bad-images': 'bad images',
+  'idle-gpus': 'idle GPUs',
 };
 
 /** A profile. `sums`: in place of its kind and its nodes once it is connected. */

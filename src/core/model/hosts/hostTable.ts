@@ -1,5 +1,6 @@
 // One node's figures over time, bounded: what is old is thinned.
 import type { HostSample } from '../../contracts/metricsSchema.js';
+import { GpuUse } from './idleGpus.js';
 import { gpuTrouble, missingFigures } from './gpuTrouble.js';
 import { sliceStart, type Cursor, type Slice } from '../../streams/slices.js';
 
@@ -71,6 +72,7 @@ export class HostTable {
   private rows: Row[] = [];
   private latest: HostSample | undefined;
   private revision = 0;
+  private gpuUse = new GpuUse();
 
   /**
    * When `capacity` rows are full, the older half of them is merged in pairs, so what is new stays
@@ -85,6 +87,7 @@ export class HostTable {
     if (this.latest && !sameGpus(this.latest.gpus, sample.gpus)) this.clear(); // a reboot with other GPUs
     if (this.rows.length >= this.capacity) this.thin();
     this.latest = sample;
+    this.gpuUse.add(sample);
     this.rows.push({
       time: sample.time,
       cpuPercent: sample.cpu_percent,
@@ -98,7 +101,13 @@ export class HostTable {
   clear(): void {
     this.rows = [];
     this.latest = undefined;
+    this.gpuUse = new GpuUse();
     this.revision++;
+  }
+
+  /** Another one after each `clear`. */
+  get use(): GpuUse {
+    return this.gpuUse;
   }
 
   get newest(): HostSample | undefined {

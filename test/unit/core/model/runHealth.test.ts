@@ -253,6 +253,22 @@ describe('the health of a run', () => {
     expect(health(evaluated, [killedToo], { status: 'finished' }).text).toContain('was killed by signal 9');
   });
 
+  it('says that GPUs are idle while the run is running, and graver things first', () => {
+    const idleGpus = { idle: 2, all: 4, seconds: 905 };
+    expect(health(running, [], { idleGpus })).toEqual({
+      level: 'warning',
+      kind: 'idle-gpus',
+      text: '2 of 4 GPUs idle for 15 min',
+    });
+    const one = { idle: 1, all: 1, seconds: 3600 };
+    expect(health(running, [], { idleGpus: one }).text).toBe('1 of 1 GPU idle for 60 min');
+    for (const status of ['starting', 'evaluating', 'stopping', 'queued', 'finished'] as const) {
+      expect(health(running, [], { idleGpus, status }).kind).not.toBe('idle-gpus');
+    }
+    expect(health(running, [killed(96, 1)], { idleGpus }).kind).toBe('restarting');
+    expect(health(running, [], { idleGpus, now: begun + 200 }).kind).toBe('silent');
+  });
+
   it('of a run that is over is how it ended', () => {
     expect(health(running, [killed(96, 1)], { status: 'failed', reason: 'out of memory' })).toEqual({
       level: 'error',
