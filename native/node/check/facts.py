@@ -46,6 +46,7 @@ def limits():
         "nofile": pair(resource.RLIMIT_NOFILE),
         "memlock": pair(resource.RLIMIT_MEMLOCK),
         "nproc": pair(resource.RLIMIT_NPROC),
+        "fsize": pair(resource.RLIMIT_FSIZE),
     }
 
 

@@ -22,7 +22,7 @@ export const factsSchema = z.object({
   os: z.nullable(z.string()),
   kernel: z.string(),
   memory: z.nullable(count),
-  limits: z.object({ nofile: limitSchema, memlock: limitSchema, nproc: limitSchema }),
+  limits: z.object({ nofile: limitSchema, memlock: limitSchema, nproc: limitSchema, fsize: limitSchema }),
   room: z.nullable(roomSchema),
   shm: z.nullable(roomSchema),
   mount: z.nullable(z.object({ type: z.string(), source: z.string(), point: z.string() })),
@@ -59,6 +59,7 @@ export function judgeFacts(facts: Facts, named: string | undefined): CheckResult
     judgeFiles(limits.nofile),
     judgeProcesses(limits.nproc),
     judgeLockedMemory(limits.memlock, facts.rdma),
+    judgeFileSize(limits.fsize),
     ...judgeNetwork(facts.network, named),
   ];
 }
@@ -112,6 +113,18 @@ function judgeLockedMemory([soft, hard]: [number | null, number | null], rdma: b
   return rdma && soft !== null && hard !== null
     ? warned(name, `${told}, and the node has RDMA`, raiseLimit('memlock', 'unlimited'))
     : good(name, told);
+}
+
+/** A write beyond it fails or ends the process, as that of a large checkpoint. */
+function judgeFileSize([soft]: [number | null, number | null]): CheckResult {
+  const name = 'file size';
+  return soft === null
+    ? good(name, 'no limit')
+    : warned(
+        name,
+        `at most ${sizeText(soft)}, and no checkpoint is larger`,
+        raiseLimit('fsize', 'unlimited'),
+      );
 }
 
 function judgeNetwork(network: Facts['network'], named: string | undefined): CheckResult[] {

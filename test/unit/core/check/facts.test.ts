@@ -8,7 +8,11 @@ import type { HostSample } from '../../../../src/core/contracts/metricsSchema.js
 const room = { total: 1e12, free: 5e11, inodes: { total: 1e8, free: 9e7 } };
 const fine: Facts = {
   ...{ os: 'Debian 12', kernel: '6.1', memory: 64 * 2 ** 30, rdma: false },
-  limits: { nofile: [1024, 1048576], memlock: [8_388_608, 8_388_608], nproc: [null, null] },
+  limits: {
+    nofile: [1024, 1048576],
+    memlock: [8_388_608, 8_388_608],
+    ...{ nproc: [null, null], fsize: [null, null] },
+  },
   ...{ room, shm: { total: 32e9, free: 31e9, inodes: null } },
   mount: { type: 'ext4', source: '/dev/sda1', point: '/' },
   network: { name: 'eth0', address: '10.0.0.2', mtu: 1500 },
@@ -30,6 +34,7 @@ it('a usual node has nothing to be told', () => {
     'open files: 1,024, at most 1,048,576 where raised',
     'processes: no limit',
     'locked memory: 8 MB',
+    'file size: no limit',
     'interface: eth0',
     'MTU: 1500',
   ]);
@@ -60,6 +65,11 @@ it.each<[string, Partial<Facts>, string[]]>([
   ],
   ['few files', { limits: { ...fine.limits, nofile: [256, 256] } }, ['open files warns: 256']],
   ['few processes', { limits: { ...fine.limits, nproc: [500, 500] } }, ['processes warns: 500']],
+  [
+    'small files only',
+    { limits: { ...fine.limits, fsize: [1_073_741_824, null] } },
+    ['file size warns: at most 1.1 GB, and no checkpoint is larger'],
+  ],
   ['RDMA with a limit', { rdma: true }, ['locked memory warns: 8 MB, and the node has RDMA']],
   ['RDMA without one', { rdma: true, limits: { ...fine.limits, memlock: [null, null] } }, []],
 ])('%s', (_, facts, expected) => {
