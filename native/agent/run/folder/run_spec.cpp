@@ -305,19 +305,20 @@ std::optional<std::string> missing_command(const RunSpec& spec) {
   if (spec.is_trainer || !spec.prologue.empty() || !spec.head_has_ranks()) return std::nullopt;
   const std::string& program = spec.argv.front();
   const std::string hint = ". Install it there, or name the whole path of a program";
+  const std::string host = spec.nodes.empty() ? host_name() : spec.nodes.front().host;  // as the profile calls it
   if (program.find('/') == std::string::npos) {
     const auto own = spec.env.find("PATH");
     Environment env = clean_environment();
     if (own != spec.env.end()) env["PATH"] = own->second;
     if (look_up(program, env).find('/') != std::string::npos) return std::nullopt;
-    return program + " is not on PATH on " + host_name() + hint;
+    return program + " is not on PATH on " + host + hint;
   }
   const bool in_home = program.starts_with("~/");
   if (!in_home && program.front() != '/' && spec.cwd.empty()) return std::nullopt;  // below the run's own folder
   const std::string path = in_home || program.front() == '/' ? expand_path(program) : spec.cwd + "/" + program;
-  if (!file_exists(path)) return path + " does not exist on " + host_name() + hint;
+  if (!file_exists(path)) return path + " does not exist on " + host + hint;
   if (::access(path.c_str(), X_OK) == 0) return std::nullopt;
-  return path + " cannot be executed on " + host_name() + ". Check its permissions";
+  return path + " cannot be executed on " + host + ". Check its permissions";
 }
 
 std::string run_label(const RunSpec& spec) {

@@ -214,6 +214,15 @@ TEST_F(ClusterTest, ACutConnectionLosesAndDoublesNothing) {
   }
 }
 
+TEST_F(ClusterTest, AProgramThatTheHeadLacksIsNamedWithTheHeadsNameInTheProfile) {
+  for (const std::string& program : {"no-such-program", "/nowhere/program"}) {
+    const Json params{{"workdir", folder_.file("work")}, {"spec", spread_spec({program})}};
+    const std::string why = client_->error("run.start", params)["message"];
+    EXPECT_TRUE(why.starts_with(program)) << why;
+    EXPECT_NE(why.find(" on gpu1. Install it there"), std::string::npos) << why;
+  }
+}
+
 TEST_F(ClusterTest, ANodeThatDoesNotJoinIsNamed) {
   Json spec = spread_script("true");
   spec["limits"]["startTimeout"] = 1;
