@@ -132,14 +132,18 @@ Json program_description(const RunSpec& spec, int generation, const std::vector<
   if (nodes.empty()) {
     nodes.push_back({{"address", "127.0.0.1"}, {"processes", spec.ranks}, {"workers", spec.workers}});
   }
-  return {{"perNode", spec.per_node},
-          {"generation", generation},
-          {"maxRestarts", spec.max_restarts},
-          {"stopGrace", spec.stop_grace},
-          {"id", spec.id},
-          {"nodes", nodes},
-          {"ports", ports},
-          {"env", Json(spec.env)}};
+  Json description{{"perNode", spec.per_node},
+                   {"generation", generation},
+                   {"maxRestarts", spec.max_restarts},
+                   {"stopGrace", spec.stop_grace},
+                   {"id", spec.id},
+                   {"nodes", nodes},
+                   {"ports", ports},
+                   {"env", Json(spec.env)}};
+  if (spec.debug) {
+    description["debug"] = {{"rank", spec.debug->rank}, {"target", spec.debug->target}, {"script", spec.debug->script}};
+  }
+  return description;
 }
 
 std::map<std::string, std::string> program_names(const Json& description, RankPlace place) {

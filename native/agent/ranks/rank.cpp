@@ -22,12 +22,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
+#include "agent/ranks/debugged.h"
 #include "agent/ranks/exit_record.h"
 #include "agent/ranks/heartbeat.h"
 #include "agent/ranks/outcome.h"
 #include "agent/ranks/own_program.h"
 #include "agent/ranks/prologue.h"
+#include "agent/ranks/start_record.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/run/log_times.h"
 #include "agent/system/clock.h"
@@ -142,16 +145,6 @@ void take_environment(const Json& program) {
   ::_exit(kCannotStart);
 }
 
-void write_start_record(const RunFolder& folder, int generation, int rank, const ProcessId& program) {
-  Json json{{"rank", rank},
-            {"host", host_name()},
-            {"pid", program.pid},
-            {"startTime", program.start_time},
-            {"wrapper", {{"pid", ::getpid()}, {"startTime", process_start_time(::getpid()).value_or(0)}}},
-            {"time", now_seconds()}};
-  replace_file(folder.start_record(generation, rank), to_line(json) + "\n");
-}
-
 bool ended_by_a_stop(int status) {
   if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGTERM;
   return WEXITSTATUS(status) == 128 + SIGTERM || WEXITSTATUS(status) == static_cast<int>(Exit::stopped);
@@ -195,7 +188,7 @@ void end_the_group(int program, double seconds, Rest& rest) {
 
 /// Waits for the program's end, handing the first SIGTERM or SIGINT on to it. Returns waitpid's
 /// status; nothing where that cannot be had, with errno set.
-std::optional<int> supervise_program(int program, Rest& rest) {
+std::optional<int> supervise_program(int program, StartRecord& start, Rest& rest) {
   bool forwarded = false;
   double kill_at = 0;
   for (;;) {
@@ -205,7 +198,8 @@ std::optional<int> supervise_program(int program, Rest& rest) {
     if (ended > 0) continue;  // an orphan of the program
     if (ended < 0 && errno != EINTR) return std::nullopt;
 
-    const int number = rest.next_signal(kill_at > 0 ? kLookMs : kLongestRestMs);
+    start.look();
+    const int number = rest.next_signal(kill_at > 0 || !start.is_written() ? kLookMs : kLongestRestMs);
     if ((number == SIGTERM || number == SIGINT) && !forwarded) {
       forwarded = true;
       ::kill(program, number);
@@ -249,12 +243,27 @@ void write_exit_record(const RunFolder& folder, int generation, const ExitRecord
   }
 }
 
+/// Of a rank that is to be debugged: where, and in the options the command that starts its program
+/// under debugpy.
+std::optional<DebugPlace> take_debugger(RankOptions& options, int rank, const std::string& who) {
+  const std::optional<DebugSpec> debug = debug_of(options.program, rank);
+  if (!debug) return std::nullopt;
+  const std::vector<int> ports = free_ports(0, 0, 1);
+  if (ports.empty()) throw Error(Exit::device, who + ": no port is free for its debugger");
+  options.command = debugged(options.command, *debug, who, ports.front());
+  std::error_code unknown;  // then the folder as it is named
+  const std::filesystem::path named = options.cwd.empty() ? "." : options.cwd;
+  const std::filesystem::path folder = std::filesystem::canonical(named, unknown);
+  return DebugPlace{ports.front(), unknown ? named.string() : folder.string()};
+}
+
 int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& handled) {
-  const RankOptions options = with_command(given);
+  RankOptions options = with_command(given);
   const RunFolder folder(options.run_dir);
   const std::string name = "rank-" + std::to_string(rank);
   const std::string log = folder.log(name);
   const std::string who = "rank " + std::to_string(rank) + " on " + host_name();
+  const std::optional<DebugPlace> debug = take_debugger(options, rank, who);
   const std::vector<std::string>& command = options.command;
   ExitRecord record;
   record.rank = rank;
@@ -273,9 +282,10 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   if (program == 0) become_program(options, who, log, pmi_fd, outcomes.fd(), parent);
   if (pmi_fd >= 0) ::close(pmi_fd);
   record.pid = program;
-  write_start_record(folder, options.generation, rank, {program, process_start_time(program).value_or(0)});
+  StartRecord start(folder, options.generation, rank, program, debug);
 
-  const std::optional<int> status = supervise_program(program, rest);
+  const std::optional<int> status = supervise_program(program, start, rest);
+  start.finish();
   if (status && options.program.is_object() && ended_by_a_stop(*status)) {
     end_the_group(program, options.program.value("stopGrace", 0.0), rest);
   }

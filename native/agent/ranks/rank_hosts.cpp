@@ -19,6 +19,10 @@ StartedRank parse_start_record(const Json& json, int rank) {
   started.program.process = {json.value("pid", 0), json.value("startTime", uint64_t{0})};
   const Json wrapper = json.value("wrapper", Json::object());
   started.wrapper = ProcessId{wrapper.value("pid", 0), wrapper.value("startTime", uint64_t{0})};
+  const auto debug = json.find("debug");
+  if (debug != json.end() && debug->is_object()) {
+    started.debug = DebugPlace{debug->value("port", 0), debug->value("folder", "")};
+  }
   return started;
 }
 

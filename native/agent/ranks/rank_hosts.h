@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/ranks/debugged.h"
 #include "agent/ranks/hang.h"
 #include "agent/run/folder/run_folder.h"
 #include "agent/run/run_state.h"
@@ -17,6 +18,7 @@ namespace trainyard {
 struct StartedRank {
   RankProcess program;
   ProcessId wrapper;
+  std::optional<DebugPlace> debug = std::nullopt;  ///< where the rank waits for a debugger
 };
 
 class RankHosts {

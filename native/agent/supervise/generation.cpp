@@ -69,6 +69,7 @@ void Generation::look_for_starts() {
     ranks_[index].program = started;
     started_.push_back(started);
     listener_.rank_started(started);
+    if (record.debug) listener_.debugger_waiting(started, *record.debug);
   }
 }
 

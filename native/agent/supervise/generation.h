@@ -27,6 +27,8 @@ struct GenerationResult {
 struct GenerationListener {
   std::function<void(const RankProcess&)> rank_started;
   std::function<void(const ExitRecord&)> rank_exited;
+  /// The rank, which has started, waits until a debugger attaches.
+  std::function<void(const RankProcess&, const DebugPlace&)> debugger_waiting;
   /// No rank has made a step for so many seconds. `waiting_for`: the ranks that the others wait
   /// for, as far as that is known, and `doing` what they do; both as the event has them.
   std::function<void(const Json& waiting_for, const Json& doing, double seconds, int64_t last_step)> stalled;

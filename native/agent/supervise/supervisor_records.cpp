@@ -16,6 +16,10 @@ GenerationListener Supervisor::listener() {
     state_.ranks.insert(std::ranges::upper_bound(state_.ranks, rank.rank, {}, &RankProcess::rank), rank);
     journal_.event("rank_started", {{"rank", rank.rank}, {"host", rank.host}, {"pid", rank.process.pid}});
   };
+  told.debugger_waiting = [this](const RankProcess& rank, const DebugPlace& at) {
+    journal_.event("debugger_waiting",
+                   {{"rank", rank.rank}, {"host", rank.host}, {"port", at.port}, {"folder", at.folder}});
+  };
   told.rank_exited = [this](const ExitRecord& record) {
     Json fields = record.to_json();
     for (const char* left_out : {"started", "ended", "last_line"}) fields.erase(left_out);

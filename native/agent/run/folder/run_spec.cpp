@@ -139,6 +139,16 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
   spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, spec.usual_nodes()));
 }
 
+DebugSpec parse_debug(const Json& given, const RunSpec& spec) {
+  if (spec.is_trainer) throw FieldError("spec.debug must be absent when spec.program is 'trainer'");
+  const Fields fields(given, "spec.debug");
+  DebugSpec debug;
+  debug.rank = static_cast<int>(fields.integer("rank", 0, spec.ranks - 1));
+  debug.target = static_cast<int>(fields.integer("target", 0, static_cast<int64_t>(spec.argv.size()) - 1));
+  debug.script = fields.boolean_or("script", false);
+  return debug;
+}
+
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
                                       const std::string& run_dir) {
   std::vector<std::string> line{trainer};
@@ -238,6 +248,7 @@ RunSpec parse_run_spec(const Json& json) {
   spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
   spec.env = fields.string_map_or_empty("env");
   check_environment(spec.env);
+  if (const Json* debug = fields.find("debug")) spec.debug = parse_debug(*debug, spec);
   if (const Json* evaluator = fields.find("evaluator")) {
     if (!spec.is_trainer) throw FieldError("spec.evaluator must be null when spec.program is 'command'");
     spec.evaluator = parse_evaluator(*evaluator);
@@ -268,6 +279,9 @@ RunSpec parse_run_spec(const Json& json) {
   spec.silence_timeout = limits.number_or("silenceTimeout", 0, 0, kYear);
   if (spec.is_trainer && spec.silence_timeout > 0) {
     throw FieldError("spec.limits.silenceTimeout is for spec.program 'command': a trainer has heartbeats");
+  }
+  if (spec.debug && spec.silence_timeout > 0) {
+    throw FieldError("spec.limits.silenceTimeout must be absent with spec.debug: a rank is silent while it waits");
   }
   spec.start_timeout = limits.number_or("startTimeout", 60, 0.1, kYear);
   spec.node_return_timeout = limits.number_or("nodeReturnTimeout", 600, 0, kYear);

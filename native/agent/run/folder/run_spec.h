@@ -31,6 +31,13 @@ struct NodeSpec {
 /// How many of them have ranks.
 int count_with_ranks(const std::vector<NodeSpec>& nodes);
 
+/// A rank of an own program in Python that starts under debugpy, and waits for a debugger.
+struct DebugSpec {
+  int rank = 0;
+  int target = 0;       ///< the word of argv that debugpy runs: a script, -m or -c
+  bool script = false;  ///< it is an installed script, looked up on PATH, whose first line names the interpreter
+};
+
 struct RunSpec {
   std::string id;
   std::string label;
@@ -47,6 +54,7 @@ struct RunSpec {
   int threads_per_rank = 1;
   std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
   std::map<std::string, std::string> env;
+  std::optional<DebugSpec> debug;
   std::optional<EvaluatorSpec> evaluator;
   bool tensorboard = false;
   double tensorboard_idle = 0;  ///< seconds without a request after which TensorBoard ends
