@@ -199,6 +199,9 @@ export class TablePrinter implements RunPrinter {
       case 'disk_low':
         this.note(`the disk is nearly full: ${bytesText(value.free_bytes)} free`);
         break;
+      case 'debugger_waiting':
+        this.note(`${eventText(value)}: trainyard debug ${this.id}`);
+        break;
       case 'tensorboard_exited':
         this.note('TensorBoard ended');
         break;

@@ -4,6 +4,7 @@ import { attach } from './verbs/attach.js';
 import { check } from './verbs/cluster/check.js';
 import { checkpoints } from './verbs/checkpoints/checkpoints.js';
 import { compare } from './verbs/compare.js';
+import { debug } from './verbs/debug.js';
 import { deleteRun } from './verbs/delete.js';
 import { download } from './verbs/checkpoints/download.js';
 import { evaluate } from './verbs/checkpoints/eval.js';
@@ -57,6 +58,7 @@ export const verbs: readonly Verb[] = [
   download,
   exportVerb,
   tensorboard,
+  debug,
   terminal,
   tunnel,
   deleteRun,

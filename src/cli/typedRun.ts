@@ -27,6 +27,7 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
   const runDir = args.value('run-dir');
   const logdir = args.value('logdir');
   const stage = args.value('stage');
+  const debug = args.value('debug');
   if (preset && args.rest.length > 0) {
     const hint = 'Leave out what stands after --, or --preset';
     throw new UserError('usage', 'a preset has a command of its own', hint);
@@ -55,8 +56,18 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     ...(runDir === undefined ? {} : { runDir }),
     ...(logdir === undefined ? {} : { logdir }),
     ...(stage === undefined ? {} : { stage: parseStage(stage) }),
+    ...(debug === undefined ? {} : { debug: rankOf(debug) }),
     ...wishesOf(args, kept),
   };
+}
+
+function rankOf(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text);
+  throw new UserError(
+    'usage',
+    `--debug must be the number of a rank, not "${text}"`,
+    'Write, say, --debug 0',
+  );
 }
 
 function perOf(args: Args): Pick<TypedRun, 'per'> {

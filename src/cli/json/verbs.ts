@@ -30,6 +30,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   download: ['downloaded', 'downloaded-files'],
   export: ['exported'],
   tensorboard: ['served-tensorboard'],
+  debug: ['debugger'],
   delete: ['deleted', 'deleted-checkpoint'],
   tunnel: ['tunnel'],
   'kill-leftovers': ['process'],

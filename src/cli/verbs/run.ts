@@ -94,6 +94,11 @@ export const run: Verb = {
       help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue',
     },
     ...wishFlags,
+    {
+      name: 'debug',
+      value: 'RANK',
+      help: 'of your own program in Python: this rank, for example 0, waits until a debugger attaches: trainyard debug RUN',
+    },
     { name: 'name', value: 'NAME', help: 'what the run is called; by default its id, with the model in it' },
     { name: 'tag', value: 'TAG', help: 'a word to find it by; may be given more than once' },
     { name: 'notes', value: 'TEXT', help: 'what the run is for, in your own words' },

@@ -2,7 +2,8 @@
 import { join, withHome, type NodePath } from '../base/nodePath.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { RunDetails } from '../contracts/agentApi.js';
-import type { SlurmRecord, StartSpec } from '../contracts/runSchema.js';
+import type { StartSpec } from '../contracts/runSchema.js';
+import type { SlurmRecord } from '../contracts/slurmSchema.js';
 import type { PlacedRun } from '../plan/device.js';
 import type { NodeOffer, Placement } from '../plan/placement.js';
 import type { RunRequest } from '../plan/request/request.js';

@@ -209,6 +209,10 @@ export class SshMachine implements Machine {
     return this.head.connectTo({ path });
   }
 
+  async connectPort(host: string, port: number): Promise<Duplex> {
+    return (this.select([host])[0] ?? this.head).connectTo({ host: '127.0.0.1', port });
+  }
+
   /**
    * Logs in on every node at once, so that all questions come together. UserError (connection),
    * Cancelled.

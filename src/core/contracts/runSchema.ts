@@ -3,9 +3,10 @@
 import * as z from 'zod/mini';
 import { demand } from '../base/validation.js';
 import type { NodePath } from '../base/nodePath.js';
+import { debugSchema, waitingFields } from './debugSchema.js';
 import { limitsSchema } from './limitsSchema.js';
 import { notifyRecordSchema } from './notifySchema.js';
-import { slurmWishFields } from './slurmSchema.js';
+import { slurmRecordSchema } from './slurmSchema.js';
 
 const argv = z.array(z.string());
 const count = z.int().check(z.gte(0));
@@ -69,50 +70,6 @@ const heldSpanSchema = z.object({
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
 
-const slurmEndSchema = z.object({
-  /** Slurm's word, for example NODE_FAIL; TIME_LIMIT_NEAR where the job stopped ahead of its limit. */
-  state: z.string(),
-  /** Exit code and signal of the batch script, where Slurm said them. */
-  exitCode: z.optional(count),
-  signal: z.optional(count),
-  /** More of it, for people: which nodes are down, and why. */
-  detail: z.optional(z.string()),
-});
-/** Why Slurm ended a job. */
-export type SlurmEnd = z.infer<typeof slurmEndSchema>;
-
-/** What Slurm is asked for a run, and its job. */
-const slurmRecordSchema = z.object({
-  /** The number that Slurm gave the job; absent until Slurm has taken it. */
-  job: z.optional(z.string()),
-  /** What the run asked for in place of its profile; absent where that was nothing. */
-  asked: z.optional(z.object(slurmWishFields)),
-  /** Whether Slurm starts the job again after it ended it. */
-  requeue: z.boolean(),
-  /** Slurm ended the job, and starts it again later. False: the job was over before it began again. */
-  goesOn: z.optional(z.boolean()),
-  /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
-  ended: z.optional(slurmEndSchema),
-  /** How far the staging of its data is, for people; absent before it and after it. */
-  staging: z.optional(z.string()),
-  /** Of a training on GPUs: the first release of NVIDIA's driver that runs its CUDA back end. */
-  oldestDriver: z.optional(count),
-  /** What each node of the allocation gets, in the order of its nodes. */
-  layout: z
-    .array(
-      z.object({
-        slots: z.int().check(z.gte(1)),
-        workers: z.optional(z.int().check(z.gte(1))),
-        /** How many GPUs its ranks take. */
-        gpus: count,
-        nvidia: z.optional(z.array(z.string())),
-      }),
-    )
-    .check(z.minLength(1)),
-});
-/** The part of run.json that is about Slurm. */
-export type SlurmRecord = z.infer<typeof slurmRecordSchema>;
-
 /** `begun`: seconds since the epoch, the same for all its runs. `trial`: of a sweep, from 1. */
 const reportSchema = z.object({
   kind: z.enum(['scaling', 'bakeoff', 'sweep']),
@@ -150,6 +107,8 @@ export const runSpecSchema = z.object({
   gpus: z.optional(z.nullable(z.array(count))),
   threadsPerRank: z.int().check(z.gte(1)),
   env: z.record(z.string(), z.string()),
+  /** Of an own program in Python. */
+  debug: z.optional(debugSchema),
   evaluator: z.nullable(z.object({ argv, threads: z.int().check(z.gte(1)), nice: z.int() })),
   tensorboard: z.boolean(),
   paths: z.object({
@@ -313,6 +272,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('created', { id: z.string() }),
   event('started', { world: count, argv }),
   event('rank_started', { rank: count, host: z.string(), pid: z.int() }),
+  event('debugger_waiting', waitingFields),
   event('rank_exited', {
     rank: count,
     host: z.string(),

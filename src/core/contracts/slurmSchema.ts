@@ -1,8 +1,10 @@
-// What a run asks of Slurm: in a profile for all its runs, and for one run alone.
+// What a run asks of Slurm: in a profile for all its runs, and for one run alone. And what run.json
+// keeps of it, with the run's job.
 import * as z from 'zod/mini';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
 const optional = z.optional;
+const count = z.int().check(z.gte(0));
 /** It stands on a line of the batch script. */
 const text = z.string().check(
   z.regex(/^[^\p{Cc}]+$/u, {
@@ -73,3 +75,47 @@ export const slurmProfileSchema = z.strictObject({
     z.array(sbatchLine).check(about('Further options of sbatch, one each, for example `--mem=64G`.')),
   ),
 });
+
+const slurmEndSchema = z.object({
+  /** Slurm's word, for example NODE_FAIL; TIME_LIMIT_NEAR where the job stopped ahead of its limit. */
+  state: z.string(),
+  /** Exit code and signal of the batch script, where Slurm said them. */
+  exitCode: z.optional(count),
+  signal: z.optional(count),
+  /** More of it, for people: which nodes are down, and why. */
+  detail: z.optional(z.string()),
+});
+/** Why Slurm ended a job. */
+export type SlurmEnd = z.infer<typeof slurmEndSchema>;
+
+/** What Slurm is asked for a run, and its job. */
+export const slurmRecordSchema = z.object({
+  /** The number that Slurm gave the job; absent until Slurm has taken it. */
+  job: z.optional(z.string()),
+  /** What the run asked for in place of its profile; absent where that was nothing. */
+  asked: z.optional(z.object(slurmWishFields)),
+  /** Whether Slurm starts the job again after it ended it. */
+  requeue: z.boolean(),
+  /** Slurm ended the job, and starts it again later. False: the job was over before it began again. */
+  goesOn: z.optional(z.boolean()),
+  /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
+  ended: z.optional(slurmEndSchema),
+  /** How far the staging of its data is, for people; absent before it and after it. */
+  staging: z.optional(z.string()),
+  /** Of a training on GPUs: the first release of NVIDIA's driver that runs its CUDA back end. */
+  oldestDriver: z.optional(count),
+  /** What each node of the allocation gets, in the order of its nodes. */
+  layout: z
+    .array(
+      z.object({
+        slots: z.int().check(z.gte(1)),
+        workers: z.optional(z.int().check(z.gte(1))),
+        /** How many GPUs its ranks take. */
+        gpus: count,
+        nvidia: z.optional(z.array(z.string())),
+      }),
+    )
+    .check(z.minLength(1)),
+});
+/** The part of run.json that is about Slurm. */
+export type SlurmRecord = z.infer<typeof slurmRecordSchema>;

@@ -117,6 +117,8 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `${isByHand ? 'resumed' : event.generation > 1 ? 'started again' : 'started'} with ${event.world} ${event.world === 1 ? 'rank' : 'ranks'}`;
     case 'rank_started':
       return `rank ${event.rank} started on ${event.host}, pid ${event.pid}`;
+    case 'debugger_waiting':
+      return `rank ${event.rank} on ${event.host} waits until a debugger attaches`;
     case 'rank_exited':
       return `rank ${event.rank} on ${event.host} ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}`;
     case 'node_joined':
@@ -215,6 +217,7 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
       return 'end';
     case 'created':
     case 'rank_started':
+    case 'debugger_waiting':
     case 'node_joined':
     case 'node_lost': // its ranks are marked
     case 'waiting_for_nodes':
@@ -282,6 +285,7 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'created':
     case 'started':
     case 'rank_started':
+    case 'debugger_waiting':
     case 'node_joined':
     case 'mirrored':
     case 'stop_requested':

@@ -86,6 +86,7 @@ export class RunJournal {
         break;
       case 'created':
       case 'rank_started':
+      case 'debugger_waiting':
       case 'node_joined':
       case 'nodes_replaced':
       case 'mirrored':

@@ -6,6 +6,7 @@ import { portRangeOf } from '../contracts/ports.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
+import { assertDebuggedRank } from './request/debugWish.js';
 import { argvOf, type RunRequest } from './request/request.js';
 import { headAddress } from './headAddress.js';
 import { isSpare, startsRanks } from '../contracts/slots.js';
@@ -24,11 +25,12 @@ export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
 
 /**
  * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps
- * that of an earlier run there.
+ * that of an earlier run there. UserError (usage) where the rank to debug is none of the run.
  */
 export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
   const { profile, label, about, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
+  assertDebuggedRank(request, ranks);
   const price = priceOf(profile);
   const withRanks = nodes.filter(startsRanks).length;
   const spares = nodes.filter(isSpare).length;
@@ -55,6 +57,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(from === undefined ? {} : { from }),
     ...(request.report === undefined ? {} : { report: request.report }),
     threadsPerRank,
+    ...(request.kind === 'command' && request.debug ? { debug: request.debug } : {}),
     env: profile.env ?? {},
     evaluator:
       evaluatedOn === undefined

@@ -2,7 +2,7 @@
 // with what Slurm says of its job. The agent knows nothing of Slurm.
 import type { NodePath } from '../base/nodePath.js';
 import type { QueueStand, RunEntry } from '../contracts/agentApi.js';
-import type { SlurmEnd } from '../contracts/runSchema.js';
+import type { SlurmEnd } from '../contracts/slurmSchema.js';
 import type { EndedJob, QueuedJob } from './queue.js';
 import { endedWords, waitingWords } from './words.js';
 

@@ -1,5 +1,5 @@
 // Slurm's words for why a job waits and how it ended, in words for people.
-import type { SlurmEnd } from '../contracts/runSchema.js';
+import type { SlurmEnd } from '../contracts/slurmSchema.js';
 
 const waiting: Readonly<Record<string, string>> = {
   Resources: 'it is next, and waits for nodes to be free',

@@ -12,7 +12,7 @@ export interface TypedTrials {
 }
 
 /** What a sweep decides itself, or what makes no sense for several runs. */
-const ofOneRun = ['name', 'notes', 'run-dir', 'tensorboard', 'wait'];
+const ofOneRun = ['debug', 'name', 'notes', 'run-dir', 'tensorboard', 'wait'];
 
 /** `run`: what the trials have in common, with the command in which values have their places. */
 export function askedSweep(run: AskedRun, trials: TypedTrials): AskedSweep {

@@ -39,6 +39,8 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/demo.ts': /^--[a-z-]+$/,
   'model/earlyStop.ts': /^--early-stop$/,
   'plan/request/flagCheck.ts': /^--help$/,
+  // Of Python.
+  'plan/request/debugWish.ts': /^--check-hash-based-pycs$/,
   'plan/request/flags.ts': /^--[a-z-]+$/,
   'plan/origin.ts': /^--[a-z-]+$/,
   'plan/preflight.ts': /^--(json|data|eval-data)$/,

@@ -48,6 +48,7 @@ export function runFlags(run: AskedRun): GivenFlag[] {
       'silence-timeout',
       silenceTimeout === undefined ? undefined : silenceTimeoutText(silenceTimeout),
     ),
+    ...given('debug', run.debug?.toString()),
     ...slurmTexts(slurm).flatMap((text) => given('slurm', text)),
     ...given('name', name),
     ...tags.flatMap((tag) => given('tag', tag)),

@@ -11,6 +11,7 @@ import {
   resolve,
   type NodePath,
 } from '../../base/nodePath.js';
+import type { DebugRecord } from '../../contracts/debugSchema.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../../stage/spec.js';
@@ -20,9 +21,11 @@ import { isMeasured } from '../../model/measured.js';
 import type { SlurmWish } from '../../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
+import { assertDebuggedRank, debugOf } from './debugWish.js';
 import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { flagValue } from './flagValue.js';
 import { assertEachTaken, wishedHosts } from './hostWish.js';
+import { assertNothingOfOwn } from './ownOnly.js';
 import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag, withoutTrainer } from './flags.js';
 
 /** What a rank computes on. */
@@ -77,6 +80,8 @@ export interface TypedRun {
    * profile's.
    */
   silenceTimeout?: number;
+  /** The rank of an own program in Python that waits for a debugger. */
+  debug?: number;
   /** What is asked of Slurm, in place of what the profile says. */
   slurm?: SlurmWish;
   /** The run folder, as `--run-dir` among the trainer's flags. */
@@ -159,6 +164,8 @@ interface CommandRequest extends Common {
   logdir: string | undefined;
   /** Seconds without output after which it is ended. Undefined and 0: never. */
   silenceTimeout: number | undefined;
+  /** The rank that waits for a debugger. */
+  debug: DebugRecord | undefined;
   /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
   code: RunCode | undefined;
 }
@@ -170,6 +177,7 @@ export type RunRequest = TrainRequest | CommandRequest;
 export function requestOf(typed: TypedRun): RunRequest {
   const request = readRequest(typed);
   assertEachTaken(request);
+  if (!request.everySlot) assertDebuggedRank(request, request.ranks ?? 1);
   if (!request.wait || request.device === 'cuda' || request.device === 'auto') return request;
   const what = 'there is nothing to wait for: this run takes no GPUs';
   throw new UserError('usage', what, 'Ask for GPUs, or start it without waiting');
@@ -219,25 +227,15 @@ function readRequest(typed: TypedRun): RunRequest {
     const device = wantsGpu ? 'cuda' : undefined;
     const none = { data: [], everySlot: typed.per !== undefined };
     const { code } = typed;
-    const silenceTimeout = typed.silenceTimeout ?? profile.silenceTimeout;
+    const debug = debugOf(typed, words);
+    const silenceTimeout = debug ? undefined : (typed.silenceTimeout ?? profile.silenceTimeout);
     if (code?.snapshot) assertProgramSent(words, code.snapshot);
     const perNode = typed.per === 'node';
     const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
     const argv = [...words];
-    return { kind: 'command', ofTrainer: false, ...common, ...place, silenceTimeout, device, argv };
+    return { kind: 'command', ofTrainer: false, ...common, ...place, silenceTimeout, debug, device, argv };
   }
-  if (typed.per === 'node') {
-    const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
-    throw new UserError('usage', what, 'Name a program of your own');
-  }
-  if (typed.silenceTimeout !== undefined) {
-    const what = `a limit of silence is for programs of your own, and ${verb} is a verb of the trainer`;
-    throw new UserError('usage', what, 'Leave it out: hangTimeout of the profile watches a training');
-  }
-  if (typed.code) {
-    const what = 'code goes along with programs of your own, not with a verb of the trainer';
-    throw new UserError('usage', what, 'Start it without a code folder');
-  }
+  assertNothingOfOwn(typed, verb);
   const evaluatedOn = onlyValue(flags, '--eval-data');
   const evaluates = typed.evaluator !== false;
   const ofTrainer = {
@@ -258,6 +256,7 @@ function readRequest(typed: TypedRun): RunRequest {
       cwd: inFolder,
       logdir: typed.logdir,
       silenceTimeout: undefined,
+      debug: undefined,
       code: undefined,
     };
   }

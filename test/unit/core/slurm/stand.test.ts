@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
-import type { SlurmEnd } from '../../../../src/core/contracts/runSchema.js';
+import type { SlurmEnd } from '../../../../src/core/contracts/slurmSchema.js';
 import { isEnd, reasonOf, statusOf } from '../../../../src/core/model/runStatus.js';
 import { parseScontrolJob, parseSqueue } from '../../../../src/core/slurm/queue.js';
 import { endsToKeep, jobsToAsk, withStand, type QueueLook } from '../../../../src/core/slurm/stand.js';

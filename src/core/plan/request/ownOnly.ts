@@ -1,0 +1,23 @@
+// What only a program of one's own may ask for.
+import { UserError } from '../../base/errors.js';
+import type { TypedRun } from './request.js';
+
+/** UserError (usage) where that is asked for with a verb of our trainer. */
+export function assertNothingOfOwn({ per, silenceTimeout, debug, code }: TypedRun, verb: string): void {
+  if (per === 'node') {
+    const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
+    throw new UserError('usage', what, 'Name a program of your own');
+  }
+  if (silenceTimeout !== undefined) {
+    const what = `a limit of silence is for programs of your own, and ${verb} is a verb of the trainer`;
+    throw new UserError('usage', what, 'Leave it out: hangTimeout of the profile watches a training');
+  }
+  if (debug !== undefined) {
+    const what = `a debugger attaches to programs of your own in Python, and ${verb} is a verb of the trainer`;
+    throw new UserError('usage', what, 'Start a program of your own');
+  }
+  if (code) {
+    const what = 'code goes along with programs of your own, not with a verb of the trainer';
+    throw new UserError('usage', what, 'Start it without a code folder');
+  }
+}
