@@ -146,6 +146,7 @@ export interface CommandArguments {
   'trainyard.openTensorBoardInBrowser': [run?: RunArgument];
   'trainyard.openLogs': [run?: RunArgument];
   'trainyard.openTerminal': [run?: RunArgument];
+  'trainyard.attachDebugger': [run?: RunArgument];
   'trainyard.showBatchScript': [run?: RunArgument];
   'trainyard.revealRunFolder': [run?: RunArgument];
   'trainyard.copyRunFolder': [run?: RunArgument];
@@ -220,6 +221,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.openTensorBoardInBrowser': true,
   'trainyard.openLogs': true,
   'trainyard.openTerminal': true,
+  'trainyard.attachDebugger': true,
   'trainyard.showBatchScript': true,
   'trainyard.revealRunFolder': true,
   'trainyard.copyRunFolder': true,
@@ -344,6 +346,7 @@ export const contextValues = {
 /** Context keys that `when` clauses ask for. */
 export const contextKeys = {
   hasRuns: 'trainyard.hasRuns',
+  hasDebuggedRun: 'trainyard.hasDebuggedRun',
   hasSlurmRuns: 'trainyard.hasSlurmRuns',
   hasActiveRun: 'trainyard.hasActiveRun',
   hasTwoRuns: 'trainyard.hasTwoRuns',

@@ -1,5 +1,4 @@
-// Every command once, as somebody would give it: what it asks is answered in the window, what it
-// does is looked at.
+// Every command once: what it asks is answered in the window, what it does is looked at.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

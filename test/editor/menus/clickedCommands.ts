@@ -1,5 +1,5 @@
 // Commands that other tests than that of all commands give, by menus and questions: those of
-// checkpoints, export, menus, ownProgram and editorReports.
+// checkpoints, debugger, export, menus, ownProgram and editorReports.
 import type { CommandId } from '../../../src/contributions.js';
 
 export const clicked: readonly CommandId[] = [
@@ -22,4 +22,5 @@ export const clicked: readonly CommandId[] = [
   'trainyard.exportRun',
   'trainyard.setPrice',
   'trainyard.runSweep',
+  'trainyard.attachDebugger',
 ];

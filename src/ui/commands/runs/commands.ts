@@ -1,4 +1,5 @@
 // The commands of a run, loaded when one of them is first used (../../lazy.ts).
+export { attachDebugger } from './attachDebugger.js';
 export { attachRun } from './attachRun.js';
 export { clearRunFilter } from './clearRunFilter.js';
 export { compareRuns } from './compareRuns.js';
