@@ -1,8 +1,11 @@
 // A program of the user's from a file of the workspace: by the explorer's menu.
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { debugpyPython } from '../support/debugpyPython.js';
+import { expectExit, runCli } from '../support/harness.js';
+import { Stage } from './menus/stage.js';
 import { until } from './support/hostClient.js';
 import { addProfile, startNodes } from './support/practice.js';
 import { answer, clickMenu, pick } from './support/questions.js';
@@ -176,4 +179,21 @@ test('a sweep is asked for, goes on after it was cancelled, and its best starts 
   await page.getByRole('button', { name: 'New Run with the Best' }).click();
   const line = workbench.webview().getByLabel('Command', { exact: true });
   await expect.poll(() => line.inputValue(), { timeout: 30_000 }).toBe('python3 src/score.py 3');
+});
+
+test('Attach Debugger of a run says which extension is missing', async () => {
+  await workbench.host.ask('setting', { key: 'trainyard.openDashboardOnRun', value: false });
+  await workbench.showViews();
+  const stage = new Stage(workbench);
+  const options = { env: { TRAINYARD_HOME: dirname(stage.profiles) }, cwd: workbench.folder };
+  await workbench.writeFile(join(workbench.folder, 'wait.py'), 'print(1)\n');
+  const words = ['--debug', '0', '--detach', '--name', 'waits'];
+  expectExit(await runCli(['run', 'local', ...words, '--', debugpyPython(), 'wait.py'], options), 0);
+  await workbench.host.command('trainyard.refresh');
+  await clickMenu(workbench, stage.row('runs', 'waits'), 'Attach Debugger');
+  await workbench.page
+    .locator('.notification-toast', { hasText: 'Python Debugger, which is not installed' })
+    .getByRole('button', { name: 'Show Extension' })
+    .waitFor();
+  expectExit(await runCli(['stop', 'waits', '--now'], options), 0);
 });

@@ -77,7 +77,7 @@ export const slurmProfileSchema = z.strictObject({
 });
 
 const slurmEndSchema = z.object({
-  /** Slurm's word, for example NODE_FAIL; TIME_LIMIT_NEAR where the job stopped ahead of its limit. */
+  /** Slurm's word, as NODE_FAIL; TIME_LIMIT_NEAR where the job stopped ahead of its limit. */
   state: z.string(),
   /** Exit code and signal of the batch script, where Slurm said them. */
   exitCode: z.optional(count),
@@ -96,7 +96,7 @@ export const slurmRecordSchema = z.object({
   asked: z.optional(z.object(slurmWishFields)),
   /** Whether Slurm starts the job again after it ended it. */
   requeue: z.boolean(),
-  /** Slurm ended the job, and starts it again later. False: the job was over before it began again. */
+  /** Slurm ended the job, and starts it again later. False: it was over before it began again. */
   goesOn: z.optional(z.boolean()),
   /** Why Slurm ended the job, by the job itself or by who asked Slurm later. */
   ended: z.optional(slurmEndSchema),

@@ -92,7 +92,7 @@ export async function startOfLastLines(
 /** Pieces asked for at once, so a distant node is not waited for piece by piece. */
 const piecesAtOnce = 8;
 
-/** Calls back with the bytes from `start` up to `size`, in pieces; a few are in memory at a time. */
+/** Calls back with the bytes from `start` up to `size`, in pieces, of which few are in memory. */
 export async function readLog(
   client: AgentClient,
   path: NodePath,

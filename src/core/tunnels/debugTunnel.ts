@@ -139,7 +139,7 @@ async function waitingRank(client: AgentClient, details: RunDetails): Promise<Wa
   return waitingAfter((new ByteTail(from).push(from, bytes) ?? []).flatMap(({ text }) => eventOf(text)));
 }
 
-/** None where reading began in the middle of a line, or where the line is of a kind unknown here. */
+/** None where reading began in the middle of a line, or where its kind is not known here. */
 function eventOf(text: string): RunEvent[] {
   try {
     const result = check(eventSchema, JSON.parse(text));

@@ -1,5 +1,5 @@
 // Commands that other tests than that of all commands give, by menus and questions: those of
-// checkpoints, debugger, export, menus, ownProgram and editorReports.
+// checkpoints, export, menus, ownProgram and editorReports.
 import type { CommandId } from '../../../src/contributions.js';
 
 export const clicked: readonly CommandId[] = [

@@ -34,8 +34,9 @@ int count_with_ranks(const std::vector<NodeSpec>& nodes);
 /// A rank of an own program in Python that starts under debugpy, and waits for a debugger.
 struct DebugSpec {
   int rank = 0;
-  int target = 0;       ///< the word of argv that debugpy runs: a script, -m or -c
-  bool script = false;  ///< it is an installed script, looked up on PATH, whose first line names the interpreter
+  int target = 0;  ///< the word of argv that debugpy runs: a script, -m or -c
+  /// It is an installed script, looked up on PATH, whose first line names the interpreter.
+  bool script = false;
 };
 
 struct RunSpec {

@@ -54,7 +54,7 @@ TEST(DebuggedCommand, IsOfOneRankAlone) {
   EXPECT_THROW(debugged({"python3"}, *debug, "rank 1", 5678), FieldError);
 }
 
-/// A package `debugpy` below `folder` that listens as it was told to, says so, and waits for a file.
+/// A stand-in for the package `debugpy`, below `folder`: listens as asked, and waits for a file.
 void make_debugpy(const std::string& folder) {
   std::filesystem::create_directories(folder + "/debugpy");
   write_file(folder + "/debugpy/__init__.py", "");

@@ -1,4 +1,4 @@
-// A rank that is to wait for a debugger: only a program in Python can, and only a rank that there is.
+// A rank that is to wait for a debugger: one of those that there are, of a program in Python.
 import { basename } from 'node:path/posix';
 import { UserError } from '../../base/errors.js';
 import type { DebugRecord } from '../../contracts/debugSchema.js';

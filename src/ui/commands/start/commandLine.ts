@@ -11,8 +11,9 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /**
- * Resolves with the line, or undefined when it was given up. `accept`: what taking the line does. `flags` may come later than the box. A
- * line with a wrong flag is not taken: the box stays, and says what is wrong.
+ * Resolves with the line, or undefined when it was given up. `accept`: what taking the line does.
+ * `flags` may come later than the box. A line with a wrong flag is not taken: the box stays, and
+ * says what is wrong.
  */
 export function editCommandLine(
   title: string,
