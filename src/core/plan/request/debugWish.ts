@@ -2,7 +2,7 @@
 import { basename } from 'node:path/posix';
 import { UserError } from '../../base/errors.js';
 import type { DebugRecord } from '../../contracts/debugSchema.js';
-import type { RunRequest, TypedRun } from './request.js';
+import type { Profile } from '../../contracts/profileSchema.js';
 
 const python = /^python[\d.]*$/;
 /** Options of Python that take the next word. */
@@ -28,9 +28,16 @@ function targetOf(words: readonly string[]): Omit<DebugRecord, 'rank'> | undefin
   return undefined;
 }
 
+interface AskedDebug {
+  /** The rank. */
+  debug?: number | undefined;
+  profile: Pick<Profile, 'kind'>;
+  silenceTimeout?: number | undefined;
+}
+
 /** What the run's record says of it. UserError (usage) for what no debugger can attach to. */
 export function debugOf(
-  { debug: rank, profile, silenceTimeout }: TypedRun,
+  { debug: rank, profile, silenceTimeout }: AskedDebug,
   words: readonly string[],
 ): DebugRecord | undefined {
   if (rank === undefined) return undefined;
@@ -49,8 +56,11 @@ export function debugOf(
 }
 
 /** UserError (usage) where the rank that is to wait is none of `ranks`. */
-export function assertDebuggedRank(request: RunRequest, ranks: number): void {
-  const rank = request.kind === 'command' ? request.debug?.rank : undefined;
+export function assertDebuggedRank(
+  request: { kind: string; debug?: DebugRecord | undefined },
+  ranks: number,
+): void {
+  const rank = request.debug?.rank;
   if (rank === undefined || rank < ranks) return;
   const known = ranks === 1 ? 'its only rank is 0' : `its ranks are 0 to ${ranks - 1}`;
   throw new UserError('usage', `the run has no rank ${rank}: ${known}`, 'Name one of its ranks');

@@ -1,9 +1,15 @@
 // What only a program of one's own may ask for.
 import { UserError } from '../../base/errors.js';
-import type { TypedRun } from './request.js';
+
+interface OfOwn {
+  per?: 'slot' | 'node' | undefined;
+  silenceTimeout?: number | undefined;
+  debug?: number | undefined;
+  code?: object | undefined;
+}
 
 /** UserError (usage) where that is asked for with a verb of our trainer. */
-export function assertNothingOfOwn({ per, silenceTimeout, debug, code }: TypedRun, verb: string): void {
+export function assertNothingOfOwn({ per, silenceTimeout, debug, code }: OfOwn, verb: string): void {
   if (per === 'node') {
     const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
     throw new UserError('usage', what, 'Name a program of your own');
