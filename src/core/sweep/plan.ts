@@ -26,7 +26,7 @@ export interface Trials {
 export interface Common {
   profile: Profile;
   /** With the command of the sweep, in which values have their places. */
-  base: Omit<TypedRun, 'profile' | 'name' | 'report' | 'code'>;
+  base: Omit<TypedRun, 'profile' | 'report' | 'code'>;
   /** A folder of this machine that goes along with each trial. */
   codeFolder?: string | undefined;
   /** What the trainer takes. Not needed for another program. */
@@ -71,6 +71,7 @@ export function planSweep(trials: Trials, common: Common, asked: AskedSweep): Sw
 /** Starts the same run by itself, under no name. */
 function commandOf({ profile, ...typed }: TypedRun, codeFolder: string | undefined): string {
   const run: Partial<TypedRun> & Pick<TypedRun, 'words'> = { ...typed };
+  delete run.name; // that of the sweep
   delete run.cwd; // its paths are absolute
   const code = codeFolder === undefined ? {} : { codeFolder };
   return commandLineOf({ ...run, profile: profile.name, ...code });

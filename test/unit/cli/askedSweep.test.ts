@@ -48,7 +48,7 @@ it('is what a command line would have given, so that the command line goes on wi
 it('plans what each trial runs, and the command that starts it by itself', () => {
   const { codeFolder = '', profile: name, ...base } = run;
   const random = { count: 2, seed: 1 };
-  const common = { profile, base: { ...base, cwd: '/work' }, codeFolder, flags: [] };
+  const common = { profile, base: { ...base, cwd: '/work', name: 's' }, codeFolder, flags: [] };
   const asked = askedSweep(run, { ...trials, settings: ['lr=0.1,0.01,1'] });
   const plan = planSweep({ axes: axesOf(['lr=0.1,0.01,1']), random, name: 's' }, common, asked);
   expect(plan.sweep).toMatchObject({ name: 's', profile: name, cwd: '/work', metric: { name: 'loss' } });
@@ -56,6 +56,7 @@ it('plans what each trial runs, and the command that starts it by itself', () =>
   for (const trial of plan.sweep.trials) {
     const { lr = '' } = trial.values;
     expect(plan.typedOf(trial.values).words).toEqual(['python3', 'train.py', '--lr', lr]);
+    expect(trial.command).not.toContain('--name');
     expect(trial.command).toContain('--ranks 2 --hosts a,b --per-slot --gpus 1');
     expect(trial.command).toContain(
       `--code=-code --logdir runs --no-evaluator -- python3 train.py --lr ${lr}`,
