@@ -32,7 +32,7 @@ export class DapClient {
     return new DapClient(socket);
   }
 
-  /** Sends a request; its number, by which `answer` finds what comes back. */
+  /** Sends a request. Returns its sequence number, which `answer` takes. */
   send(command: string, args: object = {}): number {
     const seq = ++this.sent;
     const text = JSON.stringify({ seq, type: 'request', command, arguments: args });

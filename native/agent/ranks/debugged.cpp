@@ -7,8 +7,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
-constexpr int kMostWords = 1 << 20;
+constexpr int kMost = 1 << 20;  // ranks, and words of a command
 
 /// Its words: who speaks, the port, and what debugpy is to run. A script has its own folder first
 /// in sys.path, so the current folder, which -c puts there, is taken away.
@@ -54,11 +53,7 @@ std::optional<DebugSpec> debug_of(const Json& program, int rank) {
   if (!program.is_object()) return std::nullopt;
   const Json* given = Fields(program, "program").find("debug");
   if (given == nullptr) return std::nullopt;
-  const Fields fields(*given, "program.debug");
-  DebugSpec debug;
-  debug.rank = static_cast<int>(fields.integer("rank", 0, kMostRanks));
-  debug.target = static_cast<int>(fields.integer("target", 0, kMostWords));
-  debug.script = fields.boolean_or("script", false);
+  const DebugSpec debug = parse_debug(Fields(*given, "program.debug"), kMost, kMost);
   return debug.rank == rank ? std::optional(debug) : std::nullopt;
 }
 

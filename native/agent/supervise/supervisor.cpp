@@ -175,9 +175,10 @@ void Supervisor::look_at_stop_request() {
 }
 
 void Supervisor::look_at_folder() {
+  if (!is_gone(folder_.dir())) return folder_gone_since_.reset();
   const double now = monotonic_seconds();
-  if (!is_gone(folder_.dir())) folder_seen_ = now;
-  if (now - folder_seen_ < kFolderGoneSeconds) return;
+  if (!folder_gone_since_) folder_gone_since_ = now;
+  if (now - *folder_gone_since_ < kFolderGoneSeconds) return;
   request_stop({StopRequest::Mode::now, "its supervisor, since the folder of the run is gone"});
 }
 

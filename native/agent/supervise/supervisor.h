@@ -97,7 +97,7 @@ class Supervisor {
   bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
   const double begun_ = monotonic_seconds();
-  double folder_seen_ = begun_;  ///< monotonic seconds
+  std::optional<double> folder_gone_since_;  ///< monotonic seconds
 };
 
 }  // namespace trainyard

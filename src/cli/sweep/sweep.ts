@@ -10,7 +10,7 @@ import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
 import type { TypedRun } from '../../core/plan/request/request.js';
 import { trainDefaultsText } from '../../core/plan/request/trainDefaults.js';
 import { offeredFlags, type TrainerFlag } from '../../core/plan/request/trainerHelp.js';
-import { axesOf } from '../../core/sweep/grid.js';
+import { axesOf, usualSeed } from '../../core/sweep/grid.js';
 import { trialLine } from '../../core/sweep/pages.js';
 import { planSweep, type SweepPlan } from '../../core/sweep/plan.js';
 import { withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
@@ -21,8 +21,6 @@ import { errorWords } from '../remedies.js';
 import { codeOf, typedRun } from '../typedRun.js';
 import { argsOf, askedOf } from './asked.js';
 import { showLeft, showSweep } from './show.js';
-
-const usualSeed = '1';
 
 /** A new sweep, or the same one again. Returns the exit code. */
 export async function startSweep(context: Context, args: Args, flags: readonly Flag[]): Promise<number> {

@@ -5,7 +5,7 @@ import { untilSignal } from '../signals.js';
 
 export const debug: Verb = {
   verb: 'debug',
-  summary: 'brings the rank that waits for a debugger to 127.0.0.1:5678, or the next free port, until Ctrl-C',
+  summary: 'until Ctrl-C, a tunnel from 127.0.0.1:5678 to the rank that waits for a debugger',
   words: ['RUN'],
   flags: [
     {
@@ -15,8 +15,15 @@ export const debug: Verb = {
     },
   ],
   details: [
-    'RUN was started with run --debug RANK. It prints what to put into launch.json of VS Code; any client of debugpy may attach to the address.',
-    'The run goes on when the debugger has attached. After a restart of the run the same address leads to the new process.',
+    [
+      'RUN was started with run --debug RANK. It prints what to put into launch.json of VS Code.',
+      'Any other client of debugpy may attach to the address too.',
+      'Where port 5678 is taken here, it is the next free one.',
+    ].join(' '),
+    [
+      'The run goes on when the debugger has attached.',
+      'After a restart of the run the same address leads to the new process.',
+    ].join(' '),
   ],
   async run(context, args) {
     const { dir, id } = await context.resolveRun(args);

@@ -46,7 +46,11 @@ export const logs: Verb = {
   details: [
     'Existing output is printed rank by rank; followed lines are printed as they come in. A time is that of the clock of the node that ran the rank.',
     'Without --source: all ranks and the evaluator. Example: trainyard logs last --source 0,3 --lines 50 --follow',
-    '--grep searches the whole logs, or with --lines the last N lines of each. Where no line matches, the exit code is 5. Example: trainyard logs last --grep "nan|out of memory" --ignore-case',
+    [
+      '--grep searches the whole logs, or with --lines the last N lines of each.',
+      'Where no line matches, the exit code is 5.',
+      'Example: trainyard logs last --grep "nan|out of memory" --ignore-case',
+    ].join(' '),
   ],
   async run(context, args) {
     const search = searchOf(args);

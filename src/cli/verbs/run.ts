@@ -97,7 +97,7 @@ export const run: Verb = {
     {
       name: 'debug',
       value: 'RANK',
-      help: 'of your own program in Python: this rank, for example 0, waits until a debugger attaches: trainyard debug RUN',
+      help: 'of your own program in Python: this rank, say 0, waits for a debugger: trainyard debug RUN',
     },
     { name: 'name', value: 'NAME', help: 'what the run is called; by default its id, with the model in it' },
     { name: 'tag', value: 'TAG', help: 'a word to find it by; may be given more than once' },

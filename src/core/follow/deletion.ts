@@ -1,13 +1,12 @@
 // Deleting a run: on the node that has it, and what it left on its other nodes.
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
+import { eventOf } from '../agent/journal.js';
 import { UserError } from '../base/errors.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import { eventSchema } from '../contracts/runSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { join, type NodePath } from '../base/nodePath.js';
-import { check } from '../base/validation.js';
 import { readLogLines } from './runLogs.js';
 
 /**
@@ -79,22 +78,11 @@ async function otherHosts(client: AgentClient, dir: NodePath, run: RunEntry['run
   const { files } = await client.request('run.get', { dir });
   const journal = { start: 0, size: files['events.jsonl'] ?? 0 };
   await readLogLines(client, join(dir, 'events.jsonl'), journal, ({ text }) => {
-    const event = headChange(text);
-    if (event) for (const host of [event.from, event.to]) hosts.add(host);
+    const event = text.includes('head_changed') ? eventOf(text) : undefined;
+    if (event?.kind === 'head_changed') for (const host of [event.from, event.to]) hosts.add(host);
   });
   hosts.delete(head.host);
   return [...hosts];
-}
-
-/** Of a line of the journal; undefined for any other one, and for one that is torn. */
-function headChange(text: string): { from: string; to: string } | undefined {
-  if (!text.includes('head_changed')) return undefined;
-  try {
-    const read = check(eventSchema, JSON.parse(text));
-    return read.ok && read.data.kind === 'head_changed' ? read.data : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A job of Slurm would start in a folder that is gone. UserError (usage). */

@@ -8,9 +8,9 @@ import { metricSchema } from '../contracts/metricsSchema.js';
 import { ByteTail } from '../streams/tail.js';
 import { agentErrors, type RunEntry } from '../contracts/agentApi.js';
 import { AgentError, type AgentClient } from '../agent/agentClient.js';
+import { eventOf } from '../agent/journal.js';
 import { readRemote } from '../agent/remoteFile.js';
 import { check } from '../base/validation.js';
-import { eventSchema } from '../contracts/runSchema.js';
 import { isMeasured } from '../model/measured.js';
 import { hasOldFigures, healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
@@ -224,14 +224,8 @@ class JournalReading {
     if (size <= from) return;
     const bytes = await readRemote(client, path, from, Math.min(mostBytes, size - from));
     for (const { text } of this.tail.push(from, bytes) ?? []) {
-      let raw: unknown;
-      try {
-        raw = JSON.parse(text);
-      } catch {
-        continue; // where reading begins in the middle of a file, the first line is half of one
-      }
-      const result = check(eventSchema, raw);
-      if (result.ok) this.journal.add(result.data);
+      const event = eventOf(text);
+      if (event) this.journal.add(event);
     }
   }
 }

@@ -1,15 +1,12 @@
 // What happens to runs between two looks at their list: each change is reported once.
 import type { AgentClient } from '../agent/agentClient.js';
-import { readRemote } from '../agent/remoteFile.js';
+import { lastEvents } from '../agent/journal.js';
 import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import type { Logger } from '../base/log.js';
-import { join } from '../base/nodePath.js';
-import { check } from '../base/validation.js';
-import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
+import type { RunEvent } from '../contracts/runSchema.js';
 import { eventText, failed } from '../model/marks.js';
 import { isUnderWay, reasonOf, type RunStatus } from '../model/runStatus.js';
 import { startsBy } from '../model/starts.js';
-import { ByteTail } from '../streams/tail.js';
 import type { RunOverview } from './overview.js';
 import type { ProfileRuns, RunsMonitor } from './runsMonitor.js';
 
@@ -108,22 +105,7 @@ export class RunChanges implements Disposable {
 
   private async journalEnd(profile: string, { entry }: RunOverview): Promise<RunEvent[]> {
     const client = await this.client(profile);
-    const { files } = await client.request('run.get', { dir: entry.dir });
-    const size = files['events.jsonl'] ?? 0;
-    const from = Math.max(0, size - journalBytes);
-    const bytes = await readRemote(client, join(entry.dir, 'events.jsonl'), from, size - from);
-    return (new ByteTail(from).push(from, bytes) ?? []).flatMap(({ text }) => eventOf(text));
-  }
-}
-
-/** None where reading began in the middle of a line, or where the line is of a kind unknown here. */
-function eventOf(text: string): RunEvent[] {
-  try {
-    const result = check(eventSchema, JSON.parse(text));
-    return result.ok ? [result.data] : [];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
+    return lastEvents(client, await client.request('run.get', { dir: entry.dir }), journalBytes);
   }
 }
 

@@ -89,10 +89,13 @@ export async function startOfLastLines(
   return 0;
 }
 
-/** Pieces asked for at once, so a distant node is not waited for piece by piece. */
+/** Requests under way at the same time, so that a distant node does not slow each one. */
 const piecesAtOnce = 8;
 
-/** Calls back with the bytes from `start` up to `size`, in pieces, of which few are in memory. */
+/**
+ * Reads the bytes from `start` up to `size` and calls back with them in order, at most `pieceBytes`
+ * at a time. At most `piecesAtOnce` times `pieceBytes` are in memory.
+ */
 export async function readLog(
   client: AgentClient,
   path: NodePath,

@@ -11,17 +11,26 @@ export interface TypedTrials {
   name: string;
 }
 
-/** What a sweep decides itself, or what makes no sense for several runs. */
-const ofOneRun = ['debug', 'name', 'notes', 'run-dir', 'tensorboard', 'wait'];
+/** The run without what a sweep decides itself, and what makes no sense for several runs. */
+export function commonRun(run: AskedRun): AskedRun {
+  const common = { ...run };
+  delete common.debug;
+  delete common.name;
+  delete common.notes;
+  delete common.runDir;
+  delete common.tensorboard;
+  delete common.wait;
+  return common;
+}
 
-/** `run`: what the trials have in common, with the command in which values have their places. */
+/** `run`: as `commonRun` gives it, with the command in which values have their places. */
 export function askedSweep(run: AskedRun, trials: TypedTrials): AskedSweep {
   const { settings, random, metric, goal, name } = trials;
   const flags: Record<string, string[]> = {};
   const add = (flag: string, value: string | undefined): void => {
     (flags[flag] ??= []).push(value ?? '');
   };
-  for (const [flag, value] of runFlags(run)) if (!ofOneRun.includes(flag)) add(flag, value);
+  for (const [flag, value] of runFlags(run)) add(flag, value);
   for (const setting of settings) add('grid', setting);
   if (random !== undefined) add('random', String(random));
   if (metric !== undefined) add('metric', metric);

@@ -13,6 +13,9 @@ export interface Axis {
 /** What one trial has of each setting, by the names of the axes and in their order. */
 export type Values = Readonly<Record<string, string>>;
 
+/** Of what is drawn, where no other seed is given. */
+export const usualSeed = 1;
+
 /** Trials of one sweep. */
 const mostTrials = 1000;
 

@@ -2,18 +2,16 @@
 // port leads to the rank's new process.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentClient } from '../agent/agentClient.js';
-import { readRemote } from '../agent/remoteFile.js';
+import { lastEvents } from '../agent/journal.js';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import type { Logger } from '../base/log.js';
-import { join, type NodePath } from '../base/nodePath.js';
+import type { NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
-import { check } from '../base/validation.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunDetails } from '../contracts/agentApi.js';
-import { eventSchema, type RunEvent, type RunFile } from '../contracts/runSchema.js';
+import type { RunEvent, RunFile } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
-import { ByteTail } from '../streams/tail.js';
 import { loopback } from './loopback.js';
 import { PortForward } from './portForward.js';
 
@@ -132,20 +130,5 @@ async function waitingNow(machine: Machine, dir: NodePath): Promise<WaitingRank>
 
 async function waitingRank(client: AgentClient, details: RunDetails): Promise<WaitingRank | undefined> {
   if (isOver(statusOf(details))) return undefined;
-  const { dir, files } = details;
-  const size = files['events.jsonl'] ?? 0;
-  const from = Math.max(0, size - journalBytes);
-  const bytes = await readRemote(client, join(dir, 'events.jsonl'), from, size - from);
-  return waitingAfter((new ByteTail(from).push(from, bytes) ?? []).flatMap(({ text }) => eventOf(text)));
-}
-
-/** None where reading began in the middle of a line, or where its kind is not known here. */
-function eventOf(text: string): RunEvent[] {
-  try {
-    const result = check(eventSchema, JSON.parse(text));
-    return result.ok ? [result.data] : [];
-  } catch (error) {
-    if (error instanceof SyntaxError) return [];
-    throw error;
-  }
+  return waitingAfter(await lastEvents(client, details, journalBytes));
 }

@@ -4,7 +4,7 @@ import { verbs } from '../../../src/cli/table.js';
 import { typedRun } from '../../../src/cli/typedRun.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import type { AskedRun } from '../../../src/core/plan/request/commandLine.js';
-import { askedSweep } from '../../../src/core/sweep/asked.js';
+import { askedSweep, commonRun } from '../../../src/core/sweep/asked.js';
 import { axesOf } from '../../../src/core/sweep/grid.js';
 import { planSweep } from '../../../src/core/sweep/plan.js';
 
@@ -28,8 +28,8 @@ const run: AskedRun = {
 const trials = { settings: ['lr=0.1,0.01', 'x=1..3'], random: 4, metric: 'val/acc', goal: 'max', name: 's' };
 
 it('is what a command line would have given, so that the command line goes on with it', () => {
-  const one = { ...run, name: 'mine', notes: 'n', tags: ['t'], tensorboard: true, wait: true };
-  const asked = askedSweep(one, trials);
+  const one = { ...run, name: 'mine', notes: 'n', tags: ['t'], tensorboard: true, wait: true, debug: 1 };
+  const asked = askedSweep(commonRun(one), trials);
   const known = verbs.find(({ verb }) => verb === 'sweep')?.flags.map(({ name }) => name);
   expect(Object.keys(asked.flags).filter((flag) => known?.includes(flag) !== true)).toEqual([]);
   const args = argsOf(asked);

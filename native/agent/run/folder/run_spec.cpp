@@ -139,16 +139,6 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
   spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, spec.usual_nodes()));
 }
 
-DebugSpec parse_debug(const Json& given, const RunSpec& spec) {
-  if (spec.is_trainer) throw FieldError("spec.debug must be absent when spec.program is 'trainer'");
-  const Fields fields(given, "spec.debug");
-  DebugSpec debug;
-  debug.rank = static_cast<int>(fields.integer("rank", 0, spec.ranks - 1));
-  debug.target = static_cast<int>(fields.integer("target", 0, static_cast<int64_t>(spec.argv.size()) - 1));
-  debug.script = fields.boolean_or("script", false);
-  return debug;
-}
-
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
                                       const std::string& run_dir) {
   std::vector<std::string> line{trainer};
@@ -217,6 +207,14 @@ std::vector<std::string> RunSpec::evaluator_command(const std::string& run_dir) 
   return trainer_line(trainer, evaluator->argv, run_dir);
 }
 
+DebugSpec parse_debug(const Fields& fields, int ranks, int words) {
+  DebugSpec debug;
+  debug.rank = static_cast<int>(fields.integer("rank", 0, ranks - 1));
+  debug.target = static_cast<int>(fields.integer("target", 0, words - 1));
+  debug.script = fields.boolean_or("script", false);
+  return debug;
+}
+
 RunSpec parse_run_spec(const Json& json) {
   const Fields fields(json, "spec");
   RunSpec spec;
@@ -248,7 +246,10 @@ RunSpec parse_run_spec(const Json& json) {
   spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
   spec.env = fields.string_map_or_empty("env");
   check_environment(spec.env);
-  if (const Json* debug = fields.find("debug")) spec.debug = parse_debug(*debug, spec);
+  if (const Json* debug = fields.find("debug")) {
+    if (spec.is_trainer) throw FieldError("spec.debug must be absent when spec.program is 'trainer'");
+    spec.debug = parse_debug(Fields(*debug, "spec.debug"), spec.ranks, static_cast<int>(spec.argv.size()));
+  }
   if (const Json* evaluator = fields.find("evaluator")) {
     if (!spec.is_trainer) throw FieldError("spec.evaluator must be null when spec.program is 'command'");
     spec.evaluator = parse_evaluator(*evaluator);

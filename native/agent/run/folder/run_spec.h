@@ -38,6 +38,8 @@ struct DebugSpec {
   /// It is an installed script, looked up on PATH, whose first line names the interpreter.
   bool script = false;
 };
+/// Of a run with so many ranks and words in its argv. Throws FieldError.
+DebugSpec parse_debug(const Fields& fields, int ranks, int words);
 
 struct RunSpec {
   std::string id;

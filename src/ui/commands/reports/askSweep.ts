@@ -8,8 +8,8 @@ import type { AskedRun } from '../../../core/plan/request/commandLine.js';
 import { positiveInteger } from '../../../core/plan/request/flags.js';
 import { proposeTraining } from '../../../core/plan/proposal.js';
 import type { TrainerFlag } from '../../../core/plan/request/trainerHelp.js';
-import { askedSweep } from '../../../core/sweep/asked.js';
-import { axesOf, combinations, type Axis } from '../../../core/sweep/grid.js';
+import { askedSweep, commonRun } from '../../../core/sweep/asked.js';
+import { axesOf, combinations, usualSeed, type Axis } from '../../../core/sweep/grid.js';
 import { metricOf, type Goal } from '../../../core/sweep/metric.js';
 import { planSweep, type SweepPlan } from '../../../core/sweep/plan.js';
 import { assertPlaces, isTraining, wordsOfTrial } from '../../../core/sweep/trialWords.js';
@@ -71,7 +71,7 @@ export async function askSweep(
   const axes = axesOf(splitWords(settings));
   const count = await askCount(axes, before?.settings === settings ? before.count : undefined);
   if (count === undefined) return undefined;
-  const [first = {}] = axes.map(({ name: axis, values: [value = '0'] }) => ({ [axis]: value }));
+  const first = Object.fromEntries(axes.map(({ name: axis, values: [value = '0'] }) => [axis, value]));
   const metric = await askMetric(wordsOfTrial(words, first, flags), before?.metric);
   if (metric === undefined) return undefined;
   const run = commonOf(found, words);
@@ -93,27 +93,23 @@ function planOf(
     ...{ settings: splitWords(settings), random: drawn, name: `sweep-${profile.name}` },
     ...figureOf(metric),
   };
-  const trials = { ...typed, axes, random: drawn === undefined ? undefined : { count: drawn, seed } };
+  const trials = {
+    ...typed,
+    axes,
+    random: drawn === undefined ? undefined : { count: drawn, seed: usualSeed },
+  };
   const { codeFolder, cwd = workspaceFolder(), ...base } = startOf(run).recent;
   const common = { profile, base: { ...base, cwd }, codeFolder, flags };
   return planSweep(trials, common, askedSweep({ ...run, profile: profile.name }, typed));
 }
 
-/** Of what is drawn: the same as the command line draws where none is named. */
-const seed = 1;
-
-/** Without what each trial has of its own. */
+/** The tags and the label are of the run that this one is like. */
 function commonOf(found: AskedRun & Pick<RecentRun, 'label'>, words: string[]): AskedRun {
-  const common = { ...found, words };
-  delete common.label;
-  delete common.name;
-  delete common.notes;
-  delete common.tags;
-  delete common.runDir;
-  delete common.tensorboard;
-  delete common.wait;
-  if (common.evaluator === true) delete common.evaluator;
-  return common;
+  const run = { ...found, words };
+  delete run.label;
+  delete run.tags;
+  if (run.evaluator === true) delete run.evaluator;
+  return commonRun(run);
 }
 
 /** The last run on the profile, else a short training that works anywhere. */

@@ -34,7 +34,8 @@ export function instead(model: PageModel): string | undefined {
   const { head } = model;
   if (!head || model.steps.step.length > 0) return undefined;
   if (isCommand(model)) {
-    return `This command reported no figures${yet(model)}. Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts (docs/own-metrics.md).`;
+    const become = 'Event files of TensorBoard and lines of metrics.jsonl in its run folder become charts';
+    return `This command reported no figures${yet(model)}. ${become} (docs/own-metrics.md).`;
   }
   if (head.over) {
     const ended = `The run ${head.status === 'interrupted' ? 'was interrupted' : head.status}`;
