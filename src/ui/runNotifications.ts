@@ -58,8 +58,8 @@ export class RunNotifications implements vscode.Disposable {
     const { kind, profile, run } = change;
     const { id, dir } = run.entry;
     if (quietWhenMeasured.has(kind) && isMeasured(run.entry)) return;
-    // The sweep names the best trial at its end.
-    if (kind === 'finished' && reportOf(run.entry)?.kind === 'sweep') return;
+    // The page of the sweep has it, and the best trial is named at the end.
+    if ((kind === 'finished' || kind === 'stopped') && reportOf(run.entry)?.kind === 'sweep') return;
     if (this.ui.services.setting(settings[kind]) === false || isInFront(this.ui.dashboards, dir)) return;
     const offered: Record<string, CommandId> =
       kind === 'failed' || kind === 'interrupted' || kind === 'stopped' ? goOn : buttons;

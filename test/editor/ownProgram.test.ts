@@ -19,7 +19,8 @@ print("given", sys.argv[1:])
 /** The nearer to 3, the better. */
 const score = `import json, os, sys, time
 x = float(sys.argv[1])
-time.sleep(6 if x == 2 else 0)
+while x == 2 and not os.path.exists("go"):
+    time.sleep(0.1)
 with open(os.path.join(os.environ["TRAINYARD_RUN_DIR"], "metrics.jsonl"), "a") as file:
     file.write(json.dumps({"step": 1, "loss": abs(x - 3)}) + "\\n")
 `;
@@ -155,6 +156,7 @@ test('a sweep is asked for, goes on after it was cancelled, and its best starts 
     await answer(workbench, 'Settings and their values', 'x=1,2,3');
     await answer(workbench, 'Number of trials', '3');
     await answer(workbench, 'The figure that counts', 'loss');
+    await answer(workbench, 'Stop poor trials', '1');
   };
   const sweeping = workbench.host.command('trainyard.runSweep', { profile: 'local' });
   await ask();
@@ -163,6 +165,7 @@ test('a sweep is asked for, goes on after it was cancelled, and its best starts 
   await workbench.screenshot('sweep', 'dark', 1600);
   await toast.getByRole('button', { name: 'Cancel' }).click();
   await sweeping;
+  await workbench.writeFile(join(workbench.folder, 'workspace', 'go'), '');
   await workbench.webview().getByText('The sweep was ended before all trials were tried.').waitFor();
   await workbench.host.command('notifications.clearAll');
 
@@ -175,6 +178,7 @@ test('a sweep is asked for, goes on after it was cancelled, and its best starts 
   await again;
   expect(workbench.startedRuns()).toHaveLength(before + 3);
   await workbench.webview().getByText('Best: x=3 (trial 3), with loss 0.').waitFor();
+  await workbench.webview().getByText('After 1, 3, 9 … steps only the best third').waitFor();
   await workbench.screenshot('sweep-report', 'light', 1000);
   await page.getByRole('button', { name: 'New Run with the Best' }).click();
   const line = workbench.webview().getByLabel('Command', { exact: true });

@@ -177,7 +177,16 @@ const sweepTrial = record('sweep-trial', {
   number: count,
   name: text,
   values: z.record(text, text),
-  status: z.enum(['waiting', 'starting', 'running', 'finished', 'stopped', 'failed', 'interrupted']),
+  status: z.enum([
+    'waiting',
+    'starting',
+    'running',
+    'finished',
+    'stopped',
+    'pruned',
+    'failed',
+    'interrupted',
+  ]),
   why: text,
   best: figure,
   last: figure,
@@ -199,6 +208,7 @@ const sweep = record('sweep', {
   trials: count,
   finished: count,
   failed: count,
+  pruned: count,
   cancelled: z.boolean(),
 });
 

@@ -26,7 +26,8 @@ export function showSweep({ output, json }: Context, sweep: Sweep, folder: strin
     output.json({
       ...{ type: 'sweep', folder, name, metric: metric.name, goal: metric.goal },
       ...{ best: best?.number ?? null, command: best?.command ?? null },
-      ...{ trials: trials.length, finished: count('finished'), failed: count('failed'), cancelled },
+      ...{ trials: trials.length, finished: count('finished'), failed: count('failed') },
+      ...{ pruned: count('pruned'), cancelled },
     });
     return;
   }

@@ -13,7 +13,7 @@ import { offeredFlags, type TrainerFlag } from '../../core/plan/request/trainerH
 import { axesOf, usualSeed } from '../../core/sweep/grid.js';
 import { trialLine } from '../../core/sweep/pages.js';
 import { planSweep, type SweepPlan } from '../../core/sweep/plan.js';
-import { withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
+import { isDone, withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
 import { isTraining } from '../../core/sweep/trialWords.js';
 import { countOf, type Args, type Flag } from '../args.js';
 import type { Context } from '../context.js';
@@ -64,7 +64,7 @@ async function planOf(context: Context, asked: AskedSweep, cwd: string): Promise
   const profile = await context.profile(asked.profile);
   const trials = {
     ...{ axes, random: drawnOf(args), name: args.value('name') ?? `sweep-${profile.name}` },
-    ...{ metric: args.value('metric'), goal: args.value('goal') },
+    ...{ metric: args.value('metric'), goal: args.value('goal'), prune: pruneOf(args.value('prune')) },
   };
   const base = typedRun(profile, cwd, args);
   const flags = isTraining(args.rest) ? await trainerFlags(context) : [];
@@ -72,6 +72,10 @@ async function planOf(context: Context, asked: AskedSweep, cwd: string): Promise
   if (plan.added) context.output.note(`profile ${profile.name} adds ${trainDefaultsText(plan.added)}`);
   return plan;
 }
+
+/** UserError (usage). */
+const pruneOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : countOf('--prune', text, 100);
 
 /** UserError (usage). */
 function drawnOf(args: Args): { count: number; seed: number } | undefined {
@@ -148,7 +152,7 @@ async function goOn(
   });
   showSweep(context, swept, folder);
   if (swept.cancelled) return exitCodes.interrupted;
-  return swept.trials.every(({ status }) => status === 'finished') ? exitCodes.done : exitCodes.failed;
+  return swept.trials.every(isDone) ? exitCodes.done : exitCodes.failed;
 }
 
 /** UserError (usage, connection). */

@@ -30,6 +30,11 @@ const own: readonly Flag[] = [
   },
   { name: 'goal', value: 'max|min', help: 'whether more or less of it is better; by default by its name' },
   {
+    name: 'prune',
+    value: 'STEPS',
+    help: 'stop poor trials: after STEPS, 3 times STEPS, 9 times … only the best third of them goes on',
+  },
+  {
     name: 'runs-at-once',
     value: 'K|gpus',
     help: 'how many trials run at the same time, by default 1; gpus: as many as have the --gpus N that each takes',
@@ -60,7 +65,8 @@ export const sweep: Verb = {
     "Of the trainer's train, each setting is one of its flags, without the dashes. In any command, {lr} stands for the value of lr.",
     'Each trial is an ordinary run with the name of the sweep and its values as tags, so trainyard runs and compare show it. A trial that fails is noted, and the others go on. A trial that takes GPUs queues for them.',
     'Ctrl-C ends the sweep, and runs that are under way go on. The same command, or --resume FOLDER, goes on with the sweep: it attaches to runs that it finds, and starts only what is left.',
-    'The exit code is 0 where all trials finished, 5 where one did not.',
+    'With --prune a trial is compared with those that came as far before it, by the best value of the metric. One that is not among the best third is stopped, and is pruned. Steps are those with which the metric is reported.',
+    'The exit code is 0 where all trials finished or were pruned, 5 where one did not.',
     'Example: trainyard sweep local --grid lr=0.1,0.01 --grid batch-size=32,64 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 5',
     'Example: trainyard sweep lab --random 20 --grid lr=1e-4..0.1:log --gpus 1 --runs-at-once gpus --metric val/loss -- python3 train.py --lr {lr}',
   ],

@@ -1,6 +1,7 @@
 // A sweep: the same program with other settings, an ordinary run for each. What a trial comes to is
 // handed on before the next one starts, so that a sweep that was ended goes on.
 import { AgentError } from '../agent/agentClient.js';
+import type { NodePath } from '../base/nodePath.js';
 import { Cancelled, errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
 import { sharedAbort } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
@@ -14,7 +15,8 @@ import { RunFollower } from '../follow/run.js';
 import { reasonOf, statusOf } from '../model/runStatus.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
 import { metricValue } from '../sweep/metric.js';
-import { isTried, trialTags, type Sweep, type Trial } from '../sweep/record.js';
+import { isTried, trialTags, untried, type Sweep, type Trial } from '../sweep/record.js';
+import { TrialPruner } from './trialPruner.js';
 
 /** What is tried, where, and who hears of it. */
 export interface SweepOptions extends Progress {
@@ -99,8 +101,8 @@ class Sweeping {
     const runs = await (await machine.registry(profile)).list();
     for (const trial of left) {
       const found = runs.find((run) => this.isOf(run, trial));
-      const run = found ? { id: found.id, dir: found.dir } : null;
-      await this.change(trial, found ? { status: 'running', run } : { status: 'waiting', run: null });
+      const run = found && { id: found.id, dir: found.dir };
+      await this.replace(run ? { ...trial, status: 'running', run } : untried(trial));
     }
   }
 
@@ -184,7 +186,9 @@ class Sweeping {
     const { machine, profile } = this.options;
     const client = (): ReturnType<typeof machine.node.client> => machine.node.client();
     const { logger } = this;
-    const follower = new RunFollower({ dir, client, logger });
+    const pruner = this.prunerOf(number, dir);
+    const follower = new RunFollower({ dir, client, logger, extras: () => pruner?.files() ?? [] });
+    pruner?.follow(follower);
     const lost = new LostNodes({
       joinAgain: async (_, run, host, signal) => machine.joinAgain?.(profile, run, host, { signal }),
       logger,
@@ -198,8 +202,10 @@ class Sweeping {
     this.abort.signal.addEventListener('abort', giveUp, { once: true });
     try {
       throwIfCancelled(this.abort.signal);
-      const details = await follower.follow();
-      await this.change(this.trial(number), await this.outcome(details, profile.name));
+      const followed = follower.follow();
+      const details = await (pruner ? Promise.race([followed, pruner.failure]) : followed);
+      await pruner?.end();
+      await this.change(this.trial(number), await this.outcome(details, number));
     } catch (error) {
       if (this.abort.signal.aborted) throw new Cancelled();
       if (!(error instanceof AgentError)) throw error;
@@ -211,15 +217,31 @@ class Sweeping {
     }
   }
 
+  /** Undefined where no trial is stopped for being poor. */
+  private prunerOf(number: number, dir: NodePath): TrialPruner | undefined {
+    const { metric, prune: first } = this.sweep;
+    if (first === undefined) return undefined;
+    return new TrialPruner({
+      ...{ metric, first, logger: this.logger },
+      trial: () => this.trial(number),
+      others: () => this.sweep.trials.filter((one) => one.number !== number),
+      change: (change) => this.change(this.trial(number), change),
+      stop: () => this.options.machine.stop(dir, 'checkpoint'),
+    });
+  }
+
   /** What the run's files say of it. */
-  private async outcome(details: RunDetails, profile: string): Promise<Partial<Trial>> {
-    const run = await this.reader.read(await this.options.machine.node.client(), profile, details);
+  private async outcome(details: RunDetails, number: number): Promise<Partial<Trial>> {
+    const { machine, profile } = this.options;
+    const run = await this.reader.read(await machine.node.client(), profile.name, details);
     const { imagesPerSec, seconds, cost } = run.figures;
-    const status = endOf(details);
+    const { poor } = this.trial(number);
+    const end = endOf(details);
+    const status = end === 'stopped' && poor !== undefined ? 'pruned' : end;
     return {
       ...metricValue(run, this.sweep.metric),
       ...{ status, imagesPerSec, seconds, cost, currency: run.currency },
-      why: status === 'finished' ? '' : (reasonOf(details) ?? ''),
+      why: status === 'finished' ? '' : status === 'pruned' ? (poor ?? '') : (reasonOf(details) ?? ''),
       reported: [...new Set(run.own.map(({ tag }) => tag))],
     };
   }
@@ -230,8 +252,12 @@ class Sweeping {
     return found;
   }
 
-  private async change({ number }: Trial, change: Partial<Trial>): Promise<void> {
-    const trials = this.sweep.trials.map((one) => (one.number === number ? { ...one, ...change } : one));
+  private change(trial: Trial, change: Partial<Trial>): Promise<void> {
+    return this.replace({ ...this.trial(trial.number), ...change });
+  }
+
+  private async replace(trial: Trial): Promise<void> {
+    const trials = this.sweep.trials.map((one) => (one.number === trial.number ? trial : one));
     this.sweep = { ...this.sweep, trials };
     await this.hand();
   }

@@ -2,12 +2,13 @@
 import { runFlags, type AskedRun } from '../plan/request/commandLine.js';
 import type { AskedSweep } from './record.js';
 
-/** As a user types it: settings, how many are drawn, the figure that counts, and the name. */
+/** As a user types it: settings, how many are drawn, the figure that counts, the step of `prune`, the name. */
 export interface TypedTrials {
   settings: readonly string[];
   random?: number | undefined;
   metric?: string | undefined;
   goal?: string | undefined;
+  prune?: number | undefined;
   name: string;
 }
 
@@ -25,7 +26,7 @@ export function commonRun(run: AskedRun): AskedRun {
 
 /** `run`: as `commonRun` gives it, with the command in which values have their places. */
 export function askedSweep(run: AskedRun, trials: TypedTrials): AskedSweep {
-  const { settings, random, metric, goal, name } = trials;
+  const { settings, random, metric, goal, prune, name } = trials;
   const flags: Record<string, string[]> = {};
   const add = (flag: string, value: string | undefined): void => {
     (flags[flag] ??= []).push(value ?? '');
@@ -35,6 +36,7 @@ export function askedSweep(run: AskedRun, trials: TypedTrials): AskedSweep {
   if (random !== undefined) add('random', String(random));
   if (metric !== undefined) add('metric', metric);
   if (goal !== undefined) add('goal', goal);
+  if (prune !== undefined) add('prune', String(prune));
   add('name', name);
   return { profile: run.profile, flags, rest: [...run.words] };
 }

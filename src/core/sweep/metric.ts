@@ -3,6 +3,7 @@ import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import type { ComparedRun, OwnFigure, RunFigures } from '../compare/comparedRun.js';
 import { valueText } from '../compare/comparison.js';
+import type { Metric as MetricLine } from '../contracts/metricsSchema.js';
 import { isLoss } from '../model/series/figures.js';
 import { flagValue } from '../plan/request/flagValue.js';
 import { isTraining } from './trialWords.js';
@@ -69,7 +70,7 @@ const usualGoal = (name: string): Goal => (lessIsBetter.test(name) ? 'min' : 'ma
 
 /** What the run reported of it. */
 export function metricValue(run: Pick<ComparedRun, 'own' | 'figures'>, { name, goal }: Metric): MetricValue {
-  const own = ownFigure(run.own, name);
+  const own = bestNamed(run.own, name);
   if (own) return { last: own.last, best: goal === 'max' ? own.max : own.min };
   const known = ofTrainer[name];
   if (!known) return { last: null, best: null };
@@ -77,12 +78,34 @@ export function metricValue(run: Pick<ComparedRun, 'own' | 'figures'>, { name, g
   return { last, best: goal === known.goal ? (run.figures[known.best] ?? last) : last };
 }
 
+/** What a line of our trainer says of the figure; undefined where it says nothing. */
+export function stepValue(
+  line: MetricLine,
+  name: string,
+): { step: number; value: number | null } | undefined {
+  if (line.kind === 'step' && (name === 'loss' || name === 'images_per_sec')) {
+    return { step: line.step, value: line[name] };
+  }
+  if (line.kind !== 'eval') return undefined;
+  const of: Readonly<Record<string, number | null>> = {
+    ...{ 'eval.top1': line.top1, 'eval.top5': line.top5, 'eval.loss': line.loss },
+  };
+  const value = of[name];
+  return value === undefined ? undefined : { step: line.step, value };
+}
+
 /** As names are compared: `Val Acc` and `val_acc` are one. */
 const plain = (tag: string): string => tag.toLowerCase().replace(/[^a-z0-9/]/g, '');
 const lastPart = (tag: string): string => plain(tag).replace(/^.*\//, '');
 
-/** By the whole name, else by its last part. Of several writers the first, by name. */
-function ownFigure(own: readonly OwnFigure[], name: string): OwnFigure | undefined {
+/**
+ * What a program reported under the name, else under one that ends with it. Of several writers the
+ * first, by name.
+ */
+export function bestNamed<T extends Pick<OwnFigure, 'writer' | 'tag'>>(
+  own: readonly T[],
+  name: string,
+): T | undefined {
   const sorted = [...own].sort((a, b) => (`${a.writer}\n${a.tag}` < `${b.writer}\n${b.tag}` ? -1 : 1));
   const ways: ((tag: string) => boolean)[] = [
     (tag) => tag === name,
@@ -104,6 +127,10 @@ export function byMetric(goal: Goal): (a: number | null, b: number | null) => nu
     return goal === 'max' ? b - a : a - b;
   };
 }
+
+/** What is not known is no better than anything. */
+export const betterOf = (goal: Goal, a: number | null, b: number | null): number | null =>
+  byMetric(goal)(a, b) <= 0 ? a : b;
 
 /** `81.2%` of an accuracy of our trainer, else four significant digits. Empty where not known. */
 export function metricText(name: string, value: number | null): string {

@@ -8,6 +8,7 @@ import { markdownCommand, markdownTable } from '../scaling/markdown.js';
 import { rateText, type PageTable } from '../scaling/pageTables.js';
 import { valuesText } from './grid.js';
 import { metricText } from './metric.js';
+import { markStep } from './prune.js';
 import { bestTrial, isTried, ranked, trialText, type Sweep, type Trial } from './record.js';
 
 /** All trials, the best first. What no trial has is no column. */
@@ -79,12 +80,14 @@ export function trialLine(
 }
 
 /** How the trials ended, and what a reader must know. */
-export function sweepNotes({ trials, metric, cancelled }: Sweep): string[] {
-  const finished = trials.filter(({ status }) => status === 'finished').length;
+export function sweepNotes({ trials, metric, prune, cancelled }: Sweep): string[] {
+  const count = (status: Trial['status']): number => trials.filter((one) => one.status === status).length;
+  const finished = count('finished');
   const open = trials.filter((trial) => !isTried(trial)).length;
   return [
     `${finished} of ${plural(trials.length, 'trial')} finished.`,
     `${metric.goal === 'max' ? 'More' : 'Less'} of ${metric.name} is better, and a trial counts by its best value.`,
+    ...(prune === undefined ? [] : [prunedNote(prune, count('pruned'))]),
     ...(open > 0 ? [`${plural(open, 'trial')} ${open === 1 ? 'is' : 'are'} still to come to an end.`] : []),
     ...(cancelled ? ['The sweep was ended before all trials were tried.'] : []),
     ...trials
@@ -92,6 +95,10 @@ export function sweepNotes({ trials, metric, cancelled }: Sweep): string[] {
       .map((trial) => `${trialText(trial)} ${trial.status}${trial.why === '' ? '' : `: ${trial.why}`}`),
   ];
 }
+
+const prunedNote = (first: number, pruned: number): string =>
+  `After ${[0, 1, 2].map((place) => markStep(first, place)).join(', ')} … steps only the best third of the ` +
+  `trials goes on. ${plural(pruned, 'trial')} ${pruned === 1 ? 'was' : 'were'} pruned.`;
 
 /** What the page of a sweep is called. */
 const sweepTitle = (profile: string): string => reportTitle('sweep', profile);

@@ -8,6 +8,7 @@ import type { TrainerFlag } from '../plan/request/trainerHelp.js';
 import { valuesOf, type Axis, type Values } from './grid.js';
 import { metricOf } from './metric.js';
 import { newTrial, trialName, trialTags, type AskedSweep, type Sweep } from './record.js';
+import { assertPlace } from './prune.js';
 import { assertPlaces, assertTrial, isTraining, wordsOfTrial } from './trialWords.js';
 
 /** What is tried. */
@@ -20,6 +21,8 @@ export interface Trials {
   /** The figure that counts, where it is not the usual one. */
   metric?: string | undefined;
   goal?: string | undefined;
+  /** The first step after which trials are compared, and poor ones stopped. */
+  prune?: number | undefined;
 }
 
 /** What the trials have in common. */
@@ -45,7 +48,7 @@ export interface SweepPlan {
 
 /** `asked` is kept in the sweep's record. UserError (usage). */
 export function planSweep(trials: Trials, common: Common, asked: AskedSweep): SweepPlan {
-  const { axes, random, name, metric, goal } = trials;
+  const { axes, random, name, metric, goal, prune } = trials;
   const { profile, base, codeFolder, flags } = common;
   const all = valuesOf(axes, random);
   assertPlaces(base.words, axes, flags);
@@ -55,15 +58,18 @@ export function planSweep(trials: Trials, common: Common, asked: AskedSweep): Sw
   };
   const typedOf = (values: Values): TypedRun => withTrainDefaults(trialOf(values), profile);
   const [first = {}] = all;
+  const wordsOf = (values: Values): readonly string[] => typedOf(values).words;
   const made = all.map((values, at) => {
     const number = at + 1;
     const trial = { number, name: trialName(name, number, all.length), values };
     aboutOf({ name: trial.name, tags: [...trialTags(name, values), ...(base.tags ?? [])] });
     return newTrial({ ...trial, command: commandOf(typedOf(values), codeFolder) });
   });
+  if (prune !== undefined) assertPlace(prune, all.map(wordsOf));
   const sweep: Sweep = {
     ...{ version: 1, name, profile: profile.name, created: Date.now() / 1000, asked, cwd: base.cwd },
-    ...{ metric: metricOf(typedOf(first).words, metric, goal), trials: made, cancelled: false },
+    ...{ metric: metricOf(wordsOf(first), metric, goal), trials: made, cancelled: false },
+    ...(prune === undefined ? {} : { prune }),
   };
   return { profile, sweep, typedOf, added: addedDefaults(trialOf(first), profile) };
 }

@@ -9,13 +9,14 @@ const count = z.int().check(z.gte(0));
 const texts = z.array(z.string());
 const figure = z.nullable(z.number());
 
-/** `starting`: its run was asked for, and may be there or not. */
+/** `starting`: its run was asked for, and may be there or not. `pruned`: stopped for being poor. */
 const trialStatusSchema = z.enum([
   'waiting',
   'starting',
   'running',
   'finished',
   'stopped',
+  'pruned',
   'failed',
   'interrupted',
 ]);
@@ -42,6 +43,10 @@ const trialSchema = z.object({
   currency: z.nullable(z.string()),
   /** Names of what an own program reported. */
   reported: texts,
+  /** Its best value up to each place at which trials are compared. */
+  marks: z.optional(z.array(figure)),
+  /** Why its run was asked to stop: it did worse than others. */
+  poor: z.optional(z.string()),
 });
 
 /** The command line that made a sweep: its flags by their names, and what stands after them. */
@@ -62,6 +67,8 @@ export const sweepSchema = z.object({
   /** The folder of this machine against which paths are read. */
   cwd: z.string(),
   metric: z.object({ name: z.string(), goal: z.enum(goals) }),
+  /** The first step after which trials are compared, and poor ones stopped. */
+  prune: z.optional(z.int().check(z.gte(1))),
   trials: z.array(trialSchema),
   /** Ended by the user before its end. */
   cancelled: z.boolean(),
@@ -98,6 +105,12 @@ export const newTrial = (of: Pick<Trial, 'number' | 'name' | 'values' | 'command
   ...{ seconds: null, cost: null, currency: null, reported: [] },
 });
 
+/** The trial as it was before its run; it keeps those of earlier tries. */
+export function untried({ number, name, values, command, earlier }: Trial): Trial {
+  const anew = newTrial({ number, name, values, command });
+  return earlier === undefined ? anew : { ...anew, earlier };
+}
+
 /** Whether nothing of the trial is to come. */
 export const isTried = ({ status }: Pick<Trial, 'status'>): boolean =>
   status !== 'waiting' && status !== 'starting' && status !== 'running';
@@ -115,30 +128,38 @@ const sorted = ({ profile, flags, rest }: AskedSweep): unknown => [
   rest,
 ];
 
-/** Those that did not finish are tried anew. */
+/** Whether the trial came to the end that the sweep wanted. */
+export const isDone = ({ status }: Pick<Trial, 'status'>): boolean =>
+  status === 'finished' || status === 'pruned';
+
+/** Those that failed, or that something else stopped, are tried anew. */
 export function withAgain(sweep: Sweep): Sweep {
   const again = (trial: Trial): Trial => {
-    if (!isTried(trial) || trial.status === 'finished') return trial;
-    const { number, name, values, command, run, earlier = [] } = trial;
-    const before = run ? [...earlier, run.id] : earlier;
-    const anew = newTrial({ number, name, values, command });
-    return before.length === 0 ? anew : { ...anew, earlier: before };
+    if (!isTried(trial) || isDone(trial)) return trial;
+    const { run, earlier = [] } = trial;
+    const anew = untried(trial);
+    return run ? { ...anew, earlier: [...earlier, run.id] } : anew;
   };
   return { ...sweep, trials: sweep.trials.map(again) };
 }
 
-/** The best first: those that came to an end, then those that did not, then what was not tried. */
+/**
+ * The best first: those that came to an end, then those that were pruned, then those that failed,
+ * then what was not tried.
+ */
 export function ranked({ trials, metric }: Pick<Sweep, 'trials' | 'metric'>): Trial[] {
   const better = byMetric(metric.goal);
   return [...trials].sort(
     (a, b) =>
-      places[a.status] - places[b.status] || (counts(a) ? better(a.best, b.best) : 0) || a.number - b.number,
+      places[a.status] - places[b.status] ||
+      (counts(a) || a.status === 'pruned' ? better(a.best, b.best) : 0) ||
+      a.number - b.number,
   );
 }
 
 const places: Record<TrialStatus, number> = {
-  ...{ finished: 0, stopped: 0, interrupted: 1, failed: 2 },
-  ...{ running: 3, starting: 3, waiting: 4 },
+  ...{ finished: 0, stopped: 0, pruned: 1, interrupted: 2, failed: 3 },
+  ...{ running: 4, starting: 4, waiting: 5 },
 };
 const counts = ({ status }: Trial): boolean => places[status] === 0;
 

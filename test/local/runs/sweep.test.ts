@@ -203,6 +203,68 @@ it('runs some at once, leaves them running at Ctrl-C, and goes on with the same 
   expect(ended.stdout).toContain(`again   trainyard run local -- sh ${program} 0.3 ${path}`);
 });
 
+it('stops poor trials at the places of comparison, goes on with the others, and keeps it so', async () => {
+  const { path } = noted('poor');
+  const curve = [
+    'report() { printf \'{"step":%s,"val/acc":%s}\\n\' "$1" "$2" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; }',
+    'echo "$1" >> "$2/started"',
+    'report 1 0.01',
+    'report 10 "$1"',
+    'case "$1" in *0) sleep 1000;; esac', // it ends only where it is stopped
+    'report 30 "$1"',
+    'echo "$1" >> "$2/ended"',
+  ];
+  writeFileSync(join(path, 'curve.sh'), curve.join('\n'));
+  const before = runCount();
+  const words = [
+    ...['sweep', 'local', '--name', 'poor', '--grid', 'lr=0.5,0.30,0.7,0.60,0.80', '--prune', '10'],
+    ...['--metric', 'val/acc', '--json', '--', 'sh', join(path, 'curve.sh'), '{lr}', path],
+  ];
+  const first = startCli(words);
+  // 0.80 is the best at step 10, so it goes on, and would never end.
+  await until('the last trial', () => lines(path, 'started').at(-1) === '0.80', 60);
+  const record = join(folder.path, 'sweep-poor', 'sweep.json');
+  const kept = (): { trials: { number: number; marks?: number[] }[] } =>
+    JSON.parse(readFileSync(record, 'utf8')) as ReturnType<typeof kept>;
+  await until('its mark', () => kept().trials.at(-1)?.marks?.length === 1);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const trials = kept().trials;
+  expect(trials.map(({ marks }) => marks)).toEqual([[0.5, 0.5], [0.3], [0.7, 0.7], [0.6], [0.8]]);
+  const last = parseLines((await runCli(['runs', 'local', '--json'], options)).stdout)[0];
+  expectExit(await runCli(['stop', String(last?.['id'])], options), 0);
+  const ended = await runCli(['sweep', '--resume', 'sweep-poor', '--json'], options);
+  expectExit(ended, 5); // it was stopped, and not by the sweep
+  const found = parseLines(ended.stdout).filter(({ type }) => type === 'sweep-trial');
+  expect(found.map(({ number, status, best, why }) => [number, status, best, why])).toEqual([
+    [5, 'stopped', 0.8, ''],
+    [3, 'finished', 0.7, ''],
+    [1, 'finished', 0.5, ''],
+    [4, 'pruned', 0.6, 'val/acc 0.6 by step 10 is not among the best third'],
+    [2, 'pruned', 0.3, 'val/acc 0.3 by step 10 is not among the best third'],
+  ]);
+  expect(parseLines(ended.stdout).at(-1)).toMatchObject({ best: 5, finished: 2, failed: 0, pruned: 2 });
+  expect(lines(path, 'ended')).toEqual(['0.5', '0.7']);
+  expect(runCount()).toBe(before + 5);
+});
+
+it('leaves a checkpoint of a training that it prunes', async () => {
+  const words = [
+    ...['sweep', 'local', '--name', 'rate', '--grid', 'lr=0.01,1e-9', '--prune', '20', '--json'],
+    ...['--time-limit', '4s', '--', 'train', '--model', 'mlp', '--device', 'cpu', '--threads', '1'],
+    ...['--data', 'synthetic', '--batch-size', '4', '--log-every', '5', '--steps', '100000'],
+  ];
+  const made = await runCli(words, options);
+  expectExit(made, 5); // the first one was stopped by its limit
+  const [good, poor] = parseLines(made.stdout).filter(({ type }) => type === 'sweep-trial');
+  expect(good).toMatchObject({ number: 1, status: 'stopped' });
+  expect(poor).toMatchObject({ number: 2, status: 'pruned' });
+  const saved = readdirSync(join(String(poor?.['dir']), 'checkpoints'));
+  expect(saved.length).toBeGreaterThan(0);
+  const again = await runCli(['sweep', '--resume', 'sweep-rate', '--again', '--json'], options);
+  expect(parseLines(again.stdout).find(({ number }) => number === 2)).toMatchObject({ id: poor?.['id'] });
+});
+
 const standIn = join(import.meta.dirname, '../../../build/native/release/tests/agent/nvml');
 it.skipIf(!existsSync(join(standIn, 'libnvidia-ml.so.1')))(
   'has as many at once as there are GPUs, each on its own, and queues for more',
@@ -250,6 +312,11 @@ it('refuses what cannot be tried before anything is started', async () => {
     [['sweep', 'local', '--grid', 'lr=1', '--seed', '2', ...train], '--seed means nothing without --random'],
     [['sweep', 'local', '--grid', 'lr=1', '--runs-at-once', 'gpus', ...train], 'how many GPUs a trial takes'],
     [['sweep', 'local', '--grid', 'lr=1', '--', 'sh', program], 'Write {lr} where its value belongs'],
+    [['sweep', 'local', '--grid', 'lr=1', '--prune', '0', ...train], '--prune must be a whole number'],
+    [
+      ['sweep', 'local', '--grid', 'lr=1', '--prune', '9', ...train, '--steps', '9'],
+      'trials are compared after step 9, and each ends after 9 steps',
+    ],
     [['sweep', 'local', '--resume', 'sweep-rates'], 'local was said when the sweep began'],
     [['sweep', '--resume', 'sweep-rates', '--goal', 'min'], '--goal was said when the sweep began'],
     [['sweep', '--resume', 'nowhere'], 'has no sweep'],

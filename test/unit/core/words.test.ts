@@ -58,6 +58,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'slurm/step.ts': /^--[a-z-]+(=[a-z0-9]*)?$/,
   'slurm/script.ts': /^--[a-z-]+(=[A-Za-z:@0-9]+)?$/,
   'sweep/metric.ts': /^--eval-data$/,
+  'sweep/prune.ts': /^--steps$/,
   'sweep/trialWords.ts': /^--run-dir$/,
   'setup/pythonRuntime.ts': /^--[a-z-]+$/,
   'setup/wheels.ts': /^--[a-z-]+(=:all:)?$/,

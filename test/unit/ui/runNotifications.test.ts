@@ -124,7 +124,7 @@ it('says once that a run stopped, where the reason begins with that word', () =>
 });
 
 it('leaves it to a sweep to name its best trial, and says which one failed', () => {
-  for (const kind of ['finished', 'failed'] as const) {
+  for (const kind of ['finished', 'stopped', 'failed'] as const) {
     const run = listedRun('20261125-100000-mlp-1f2e', kind, {
       health: { level: 'good', kind: 'over', text: kind },
     });

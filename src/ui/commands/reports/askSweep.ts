@@ -1,5 +1,5 @@
-// What a sweep tries: a command on a profile, settings and their values, how many trials, and the
-// figure that counts.
+// What a sweep tries: a command on a profile, settings and their values, how many trials, the figure
+// that counts, and from which step on poor trials are stopped.
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
@@ -39,6 +39,8 @@ interface Typed {
   settings: string;
   count: string;
   metric: string;
+  /** The first step after which poor trials are stopped; empty for never. */
+  prune: string;
 }
 
 const memoryKey = 'trainyard.lastSweep';
@@ -74,17 +76,20 @@ export async function askSweep(
   const first = Object.fromEntries(axes.map(({ name: axis, values: [value = '0'] }) => [axis, value]));
   const metric = await askMetric(wordsOfTrial(words, first, flags), before?.metric);
   if (metric === undefined) return undefined;
+  const prune = await askPrune(before?.prune);
+  if (prune === undefined) return undefined;
   const run = commonOf(found, words);
-  await ui.services.context.globalState.update(memoryKey, { run, settings, count, metric } satisfies Typed);
+  const typed = { settings, count, metric, prune };
+  await ui.services.context.globalState.update(memoryKey, { run, ...typed } satisfies Typed);
   await rememberProfile(ui.services, name);
-  return { session, run, plan: planOf(session, run, { settings, count, metric }, flags) };
+  return { session, run, plan: planOf(session, run, typed, flags) };
 }
 
 /** UserError (usage). */
 function planOf(
   { profile }: ClusterSession,
   run: AskedRun,
-  { settings, count, metric }: Omit<Typed, 'run'>,
+  { settings, count, metric, prune }: Omit<Typed, 'run'>,
   flags: readonly TrainerFlag[],
 ): SweepPlan {
   const axes = axesOf(splitWords(settings));
@@ -92,6 +97,7 @@ function planOf(
   const typed = {
     ...{ settings: splitWords(settings), random: drawn, name: `sweep-${profile.name}` },
     ...figureOf(metric),
+    prune: prune === '' ? undefined : Number(prune),
   };
   const trials = {
     ...typed,
@@ -158,6 +164,18 @@ function askMetric(words: readonly string[], last: string | undefined): Thenable
     prompt: 'The figure that counts. Add max or min where its name does not say which is better',
     ignoreFocusOut: true,
     validateInput: (text) => problemOf(() => metricOfText(words, text)),
+  });
+}
+
+function askPrune(last = ''): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
+    title,
+    value: last,
+    prompt: 'Stop poor trials: after how many steps, and 3 and 9 times as many, only the best third goes on',
+    placeHolder: 'empty: every trial runs to its end',
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      text === '' ? undefined : problemOf(() => positiveInteger(text, 'the number of steps')),
   });
 }
 
