@@ -1,0 +1,52 @@
+// A sweep by a real Slurm: each trial is a job of its own.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { whyNoSlurm } from '../../scripts/practice/slurm.mjs';
+import { expectExit, parseLines, until } from '../support/harness.js';
+import { SlurmBench } from './bench.js';
+
+const why = whyNoSlurm();
+
+/** The second trial reports after the first one has ended, and ends only where it is stopped. */
+const program = [
+  'report() { printf \'{"step":%s,"acc":%s}\\n\' "$1" "$2" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; }',
+  'if [ "$1" = 0.1 ]; then until [ -e "$2/ended" ]; do sleep 0.1; done; fi',
+  'report 10 "$1"',
+  'if [ "$1" = 0.1 ]; then sleep 1000; fi',
+  'report 30 "$1"',
+  'echo "$1" >> "$2/ended"',
+].join('\n');
+
+describe.skipIf(why)(`A sweep${why === undefined ? '' : ` (${why})`}`, () => {
+  let bench: SlurmBench;
+  let folder: string;
+
+  beforeAll(async () => {
+    bench = await SlurmBench.start();
+    folder = join(bench.slurm.login.nodes[0]?.home ?? '', 'sweep');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'program.sh'), program);
+  });
+  afterAll(() => bench.stop());
+
+  test('has as many jobs at once as are asked for, and cancels the one of a poor trial', async () => {
+    const out = join(bench.home, 'out');
+    const made = await bench.trainyard(
+      ...['sweep', 'slurm', '--out', out, '--name', 'rates', '--grid', 'lr=0.5,0.1,0.7'],
+      ...['--metric', 'acc', '--prune', '10', '--runs-at-once', '2', '--time-limit', '10m', '--json'],
+      ...['--', 'sh', join(folder, 'program.sh'), '{lr}', folder],
+    );
+    expectExit(made, 0);
+    const records = parseLines(made.stdout);
+    const trials = records.filter(({ type }) => type === 'sweep-trial');
+    expect(trials.map(({ number, status, best }) => [number, status, best])).toEqual([
+      [3, 'finished', 0.7],
+      [1, 'finished', 0.5],
+      [2, 'pruned', 0.1],
+    ]);
+    expect(records.at(-1)).toMatchObject({ best: 3, finished: 2, pruned: 1 });
+    expect(readFileSync(join(folder, 'ended'), 'utf8')).toBe('0.5\n0.7\n');
+    await until('no job to be left', () => bench.slurm.ask('squeue', '-h', '-o', '%i') === '');
+  });
+});
