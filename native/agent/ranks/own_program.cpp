@@ -167,7 +167,6 @@ std::map<std::string, std::string> program_names(const Json& description, RankPl
   if (!ports.empty()) set({"MASTER_PORT"}, std::to_string(ports.front()));
   set({"TORCHELASTIC_RESTART_COUNT"}, std::to_string(fields.integer("generation", 1, INT32_MAX) - 1));
   set({"TORCHELASTIC_MAX_RESTARTS"}, std::to_string(fields.integer("maxRestarts", 0, INT32_MAX)));
-  set({"TORCHELASTIC_RUN_ID"}, fields.string("id"));
   if (fields.boolean_or("perNode", false)) {
     names["PET_NNODES"] = names["NNODES"];
     names["PET_NODE_RANK"] = names["NODE_RANK"];
@@ -175,6 +174,7 @@ std::map<std::string, std::string> program_names(const Json& description, RankPl
     names["PET_MASTER_ADDR"] = names["MASTER_ADDR"];
     if (!ports.empty()) names["PET_MASTER_PORT"] = names["MASTER_PORT"];
   } else {
+    set({"TORCHELASTIC_RUN_ID"}, fields.string("id"));  // PyTorch takes it for the sign of a numbered worker
     set({"RANK", "ROLE_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}, std::to_string(place.rank));
     set({"WORLD_SIZE", "ROLE_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"}, std::to_string(size));
     set({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}, std::to_string(place.local_rank));

@@ -104,7 +104,6 @@ TEST(ProgramNames, GiveALauncherItsNodeAndNoRank) {
                                                     {"MASTER_PORT", "47001"},
                                                     {"TORCHELASTIC_RESTART_COUNT", "0"},
                                                     {"TORCHELASTIC_MAX_RESTARTS", "2"},
-                                                    {"TORCHELASTIC_RUN_ID", "run-1"},
                                                     {"PET_NNODES", "2"},
                                                     {"PET_NODE_RANK", "1"},
                                                     {"PET_NPROC_PER_NODE", "4"},
