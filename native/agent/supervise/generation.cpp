@@ -262,8 +262,13 @@ GenerationResult Generation::result(bool stop_requested) const {
   for (const Rank& rank : ranks_) records.push_back(*rank.record);
   const auto all = [&records](auto condition) { return std::all_of(records.begin(), records.end(), condition); };
 
+  // An own program says by no exit code that it stopped on request: many save and end with 0.
+  const bool stopped = grace_ends_ > 0 && !first_failure_;
+  const bool signalled = std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.asked; });
+
   GenerationResult result;
-  if (all([](const ExitRecord& one) { return one.succeeded(); })) {  // whatever happened while they ended
+  const bool all_done = all([](const ExitRecord& one) { return one.succeeded(); });
+  if (all_done && !(stopped && signalled)) {  // whatever happened while they ended
     result.kind = GenerationResult::Kind::finished;
     result.exit_code = 0;
     return result;
@@ -274,8 +279,7 @@ GenerationResult Generation::result(bool stop_requested) const {
     result.worth_retrying = true;
     return result;
   }
-  // An own program says by no exit code that it stopped on request.
-  if (grace_ends_ > 0 && !first_failure_) {
+  if (stopped) {
     result.kind = GenerationResult::Kind::stopped;
     result.exit_code = grace_over_ ? 128 + SIGKILL : 75;
     if (grace_over_) {

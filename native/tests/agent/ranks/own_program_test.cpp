@@ -248,6 +248,18 @@ TEST_F(OwnProgramTest, IsKilledAfterItsTimeToStop) {
   EXPECT_NE(last["reason"].get<std::string>().find("2 s after SIGTERM (stopGrace)"), std::string::npos);
 }
 
+// Lightning, for one, saves a checkpoint and ends with 0. It has more to train, so it can be resumed.
+TEST_F(OwnProgramTest, IsStoppedAlsoWhereItEndsWithZero) {
+  Json spec = command_spec("trap 'exit 0' TERM; touch \"$TRAINYARD_RUN_DIR/up-$RANK\"; while :; do sleep 0.05; done");
+  spec["limits"]["stopGrace"] = 20;
+  const std::string dir = start(spec);
+  ASSERT_TRUE(eventually([&] { return file_exists(dir + "/up-0") && file_exists(dir + "/up-1"); }));
+  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  const Json last = ended(dir);
+  EXPECT_EQ(last["phase"], "stopped");
+  EXPECT_EQ(last["exitCode"], 75);
+}
+
 // SIGTERM ends the shell of a script at once. The program that it started gets one as well.
 TEST_F(OwnProgramTest, WhatAScriptStartedIsStoppedToo) {
   write_file(folder_.file("train.sh"),
