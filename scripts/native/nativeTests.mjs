@@ -126,7 +126,8 @@ export async function runNativeTests(folder, options = {}) {
   const reports = mkdtempSync(join(tmpdir(), 'trainyard-native-'));
   const home = join(reports, 'home');
   mkdirSync(home);
-  const env = { ...(options.env ?? process.env), HOME: home };
+  // Several programs share the cores: a thread that spins takes the core that the others wait for.
+  const env = { OMP_WAIT_POLICY: 'passive', ...(options.env ?? process.env), HOME: home };
   let sum = none;
   const waiting = [...names].sort((a, b) => Number(first.includes(b)) - Number(first.includes(a)));
   /** @param {string} name */
