@@ -2,7 +2,7 @@
 import { runFlags, type AskedRun } from '../plan/request/commandLine.js';
 import type { AskedSweep } from './record.js';
 
-/** As a user types it: settings, how many are drawn, the figure that counts, the step of `prune`, the name. */
+/** As a user types it. `random`: how many trials are drawn. */
 export interface TypedTrials {
   settings: readonly string[];
   random?: number | undefined;

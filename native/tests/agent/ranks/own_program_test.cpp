@@ -248,7 +248,8 @@ TEST_F(OwnProgramTest, IsKilledAfterItsTimeToStop) {
   EXPECT_NE(last["reason"].get<std::string>().find("2 s after SIGTERM (stopGrace)"), std::string::npos);
 }
 
-// Lightning, for one, saves a checkpoint and ends with 0. It has more to train, so it can be resumed.
+// Lightning, for one, saves a checkpoint and ends with 0. It has more to train, so that it can be
+// resumed.
 TEST_F(OwnProgramTest, IsStoppedAlsoWhereItEndsWithZero) {
   Json spec = command_spec("trap 'exit 0' TERM; touch \"$TRAINYARD_RUN_DIR/up-$RANK\"; while :; do sleep 0.05; done");
   spec["limits"]["stopGrace"] = 20;

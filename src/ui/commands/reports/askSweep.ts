@@ -1,5 +1,5 @@
-// What a sweep tries: a command on a profile, settings and their values, how many trials, the figure
-// that counts, and from which step on poor trials are stopped.
+// What a sweep tries: a command on a profile, settings and their values, how many trials, the
+// figure that counts, and from which step on poor trials are stopped.
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
