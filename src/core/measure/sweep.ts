@@ -237,11 +237,12 @@ class Sweeping {
     const { imagesPerSec, seconds, cost } = run.figures;
     const { poor } = this.trial(number);
     const end = endOf(details);
-    const status = end === 'stopped' && poor !== undefined ? 'pruned' : end;
+    const pruned = end === 'stopped' ? poor : undefined;
+    const status = pruned === undefined ? end : 'pruned';
     return {
       ...metricValue(run, this.sweep.metric),
       ...{ status, imagesPerSec, seconds, cost, currency: run.currency },
-      why: status === 'finished' ? '' : status === 'pruned' ? (poor ?? '') : (reasonOf(details) ?? ''),
+      why: end === 'finished' ? '' : (pruned ?? reasonOf(details) ?? ''),
       reported: [...new Set(run.own.map(({ tag }) => tag))],
     };
   }

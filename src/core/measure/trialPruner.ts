@@ -27,7 +27,9 @@ export interface TrialPrunerOptions {
 
 /** Of one follower of one run. */
 export class TrialPruner {
-  private readonly found: TrialMarks;
+  /** Of metrics.jsonl and of figures.jsonl: either may be replaced. */
+  private readonly ofTrainer: TrialMarks;
+  private readonly ofProgram: TrialMarks;
   private looking: Promise<void> = Promise.resolve();
   private hasAsked = false;
   private fail: (error: unknown) => void = () => undefined;
@@ -35,7 +37,9 @@ export class TrialPruner {
   readonly failure: Promise<never>;
 
   constructor(private readonly options: TrialPrunerOptions) {
-    this.found = new TrialMarks(options.metric, options.first);
+    const { metric, first } = options;
+    this.ofTrainer = new TrialMarks(metric, first);
+    this.ofProgram = new TrialMarks(metric, first);
     this.failure = new Promise<never>((_, reject) => {
       this.fail = reject;
     });
@@ -46,16 +50,16 @@ export class TrialPruner {
   files(): ExtraFile[] {
     return [
       figureFile((line) => {
-        this.found.addFigure(line);
-      }, this.found.reset),
+        this.ofProgram.addFigure(line);
+      }, this.ofProgram.reset),
     ];
   }
 
   follow(follower: RunFollower): void {
     follower.onMetric(({ value }) => {
-      if (value) this.found.addMetric(value);
+      if (value) this.ofTrainer.addMetric(value);
     });
-    follower.onReset(this.found.reset);
+    follower.onReset(this.ofTrainer.reset);
     follower.onState((details) => {
       this.look(details);
     });
@@ -73,7 +77,9 @@ export class TrialPruner {
   private async judge(over: boolean): Promise<void> {
     const { metric, first, trial, others, change, stop, logger } = this.options;
     const { marks: known = [], poor } = trial();
-    const marks = [...known, ...this.found.marks.slice(known.length)];
+    const own = this.ofProgram.marks;
+    const found = own.length > 0 ? own : this.ofTrainer.marks;
+    const marks = [...known, ...found.slice(known.length)];
     if (marks.length > known.length) {
       const against = others().map(({ marks: reached = [] }) => reached);
       const place = over || poor !== undefined ? undefined : poorPlace(metric, marks, against, known.length);
