@@ -21,7 +21,7 @@ import {
 const folder = temporaryFolder('lost-rank');
 const data = join(folder.path, 'data');
 const run = (name: string): string => join(folder.path, name);
-const steps = 80;
+const steps = 48;
 /** No checkpoint comes before the last one. */
 const training = (...more: string[]): string[] =>
   lastOnly([
