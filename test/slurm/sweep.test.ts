@@ -1,5 +1,5 @@
 // A sweep by a real Slurm: each trial is a job of its own.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { whyNoSlurm } from '../../scripts/practice/slurm.mjs';
@@ -8,10 +8,10 @@ import { SlurmBench } from './bench.js';
 
 const why = whyNoSlurm();
 
-/** The second trial reports after the first one has ended, and ends only where it is stopped. */
+/** The second trial reports once it may, and ends only where it is stopped. */
 const program = [
   'report() { printf \'{"step":%s,"acc":%s}\\n\' "$1" "$2" >> "$TRAINYARD_RUN_DIR/metrics.jsonl"; }',
-  'if [ "$1" = 0.1 ]; then until [ -e "$2/ended" ]; do sleep 0.1; done; fi',
+  'if [ "$1" = 0.1 ]; then until [ -e "$2/go" ]; do sleep 0.1; done; fi',
   'report 10 "$1"',
   'if [ "$1" = 0.1 ]; then sleep 1000; fi',
   'report 30 "$1"',
@@ -32,11 +32,18 @@ describe.skipIf(why)(`A sweep${why === undefined ? '' : ` (${why})`}`, () => {
 
   test('has as many jobs at once as are asked for, and cancels the one of a poor trial', async () => {
     const out = join(bench.home, 'out');
-    const made = await bench.trainyard(
+    const sweeping = bench.begin(
       ...['sweep', 'slurm', '--out', out, '--name', 'rates', '--grid', 'lr=0.5,0.1,0.7'],
       ...['--metric', 'acc', '--prune', '10', '--runs-at-once', '2', '--time-limit', '10m', '--json'],
       ...['--', 'sh', join(folder, 'program.sh'), '{lr}', folder],
     );
+    const record = join(out, 'sweep.json');
+    const kept = (): { trials: { marks?: number[] }[] } =>
+      JSON.parse(readFileSync(record, 'utf8')) as ReturnType<typeof kept>;
+    const isCompared = (): boolean => existsSync(record) && kept().trials[0]?.marks?.[0] === 0.5;
+    await until('the first trial to be compared', isCompared, 60);
+    writeFileSync(join(folder, 'go'), '');
+    const made = await sweeping.ended;
     expectExit(made, 0);
     const records = parseLines(made.stdout);
     const trials = records.filter(({ type }) => type === 'sweep-trial');
