@@ -9,6 +9,7 @@ import { profileSchema } from '../../core/contracts/profileSchema.js';
 import { queueStandSchema } from '../../core/contracts/agentApi.js';
 import { aboutSchema, eventSchema, runFileSchema, stateSchema } from '../../core/contracts/runSchema.js';
 import { studySchema } from '../../core/scaling/study.js';
+import { trialStatusSchema } from '../../core/sweep/record.js';
 
 const count = z.int().check(z.gte(0));
 const texts = z.readonly(z.array(z.string()));
@@ -177,16 +178,7 @@ const sweepTrial = record('sweep-trial', {
   number: count,
   name: text,
   values: z.record(text, text),
-  status: z.enum([
-    'waiting',
-    'starting',
-    'running',
-    'finished',
-    'stopped',
-    'pruned',
-    'failed',
-    'interrupted',
-  ]),
+  status: trialStatusSchema,
   why: text,
   best: figure,
   last: figure,

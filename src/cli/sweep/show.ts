@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { sweepPage } from '../../core/measure/sweepFolder.js';
 import { sweepNotes, trialTable, verdictSentence } from '../../core/sweep/pages.js';
-import { bestTrial, ranked, type Sweep, type Trial } from '../../core/sweep/record.js';
+import { bestTrial, countOf, ranked, type Sweep, type Trial } from '../../core/sweep/record.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import type { Output } from '../output.js';
@@ -22,12 +22,11 @@ export function showSweep({ output, json }: Context, sweep: Sweep, folder: strin
   if (cancelled) showLeft(output, sweep, folder);
   if (json) {
     for (const trial of ranked(sweep)) output.json(trialRecord(trial));
-    const count = (status: Trial['status']): number => trials.filter((one) => one.status === status).length;
     output.json({
       ...{ type: 'sweep', folder, name, metric: metric.name, goal: metric.goal },
       ...{ best: best?.number ?? null, command: best?.command ?? null },
-      ...{ trials: trials.length, finished: count('finished'), failed: count('failed') },
-      ...{ pruned: count('pruned'), cancelled },
+      ...{ trials: trials.length, finished: countOf(sweep, 'finished'), failed: countOf(sweep, 'failed') },
+      ...{ pruned: countOf(sweep, 'pruned'), cancelled },
     });
     return;
   }

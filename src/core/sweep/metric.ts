@@ -3,7 +3,7 @@ import { UserError } from '../base/errors.js';
 import { nearestOf } from '../base/nearest.js';
 import type { ComparedRun, OwnFigure, RunFigures } from '../compare/comparedRun.js';
 import { valueText } from '../compare/comparison.js';
-import type { Metric as MetricLine } from '../contracts/metricsSchema.js';
+import type { EvalLine, Metric as MetricLine, StepLine } from '../contracts/metricsSchema.js';
 import { isLoss } from '../model/series/figures.js';
 import { flagValue } from '../plan/request/flagValue.js';
 import { isTraining } from './trialWords.js';
@@ -25,19 +25,45 @@ export interface MetricValue {
   best: number | null;
 }
 
+/** A value, and the step of which it is. */
+interface StepValue {
+  step: number;
+  value: number | null;
+}
+
 interface OfTrainer {
   goal: Goal;
   last: keyof RunFigures;
   best: keyof RunFigures;
+  /** What a line says of it; undefined where the line says nothing. */
+  read: (line: MetricLine) => StepValue | undefined;
 }
 
-const ofTrainer: Readonly<Record<string, OfTrainer>> = {
-  'eval.top1': { goal: 'max', last: 'top1', best: 'bestTop1' },
-  'eval.top5': { goal: 'max', last: 'top5', best: 'bestTop5' },
-  'eval.loss': { goal: 'min', last: 'evalLoss', best: 'bestEvalLoss' },
-  loss: { goal: 'min', last: 'loss', best: 'bestLoss' },
-  images_per_sec: { goal: 'max', last: 'imagesPerSec', best: 'imagesPerSec' },
-};
+const ofSteps =
+  (of: (line: StepLine) => number | null): OfTrainer['read'] =>
+  (line) =>
+    line.kind === 'step' ? { step: line.step, value: of(line) } : undefined;
+const ofEvaluations =
+  (of: (line: EvalLine) => number | null): OfTrainer['read'] =>
+  (line) =>
+    line.kind === 'eval' ? { step: line.step, value: of(line) } : undefined;
+
+const ofTrainer: ReadonlyMap<string, OfTrainer> = new Map<string, OfTrainer>([
+  ['eval.top1', { goal: 'max', last: 'top1', best: 'bestTop1', read: ofEvaluations(({ top1 }) => top1) }],
+  ['eval.top5', { goal: 'max', last: 'top5', best: 'bestTop5', read: ofEvaluations(({ top5 }) => top5) }],
+  [
+    'eval.loss',
+    { goal: 'min', last: 'evalLoss', best: 'bestEvalLoss', read: ofEvaluations(({ loss }) => loss) },
+  ],
+  ['loss', { goal: 'min', last: 'loss', best: 'bestLoss', read: ofSteps(({ loss }) => loss) }],
+  [
+    'images_per_sec',
+    {
+      ...{ goal: 'max', last: 'imagesPerSec', best: 'imagesPerSec' },
+      read: ofSteps(({ images_per_sec: rate }) => rate),
+    },
+  ],
+]);
 
 /**
  * The figure that was asked for, else the usual one: of a training the accuracy of its evaluations,
@@ -50,8 +76,8 @@ export function metricOf(words: readonly string[], name?: string, goal?: string)
   if (goal !== undefined && goal !== 'max' && goal !== 'min') {
     throw new UserError('usage', `the goal must be max or min, not "${goal}"`, 'Correct it');
   }
-  if (trains && !Object.hasOwn(ofTrainer, chosen)) {
-    const known = Object.keys(ofTrainer);
+  if (trains && !ofTrainer.has(chosen)) {
+    const known = [...ofTrainer.keys()];
     const nearest = nearestOf(chosen, known);
     const hint = nearest === undefined ? `It is one of: ${known.join(', ')}` : `Did you mean ${nearest}?`;
     throw new UserError('usage', `the trainer has no figure ${chosen}`, hint);
@@ -60,7 +86,7 @@ export function metricOf(words: readonly string[], name?: string, goal?: string)
     const what = `${chosen} needs evaluations, and the training has no images for them`;
     throw new UserError('usage', what, 'Name images for evaluations, or another figure');
   }
-  return { name: chosen, goal: goal ?? ofTrainer[chosen]?.goal ?? usualGoal(chosen) };
+  return { name: chosen, goal: goal ?? ofTrainer.get(chosen)?.goal ?? usualGoal(chosen) };
 }
 
 /** Of less is better by its name: `val/loss`, `word_error_rate`. */
@@ -72,27 +98,15 @@ const usualGoal = (name: string): Goal => (lessIsBetter.test(name) ? 'min' : 'ma
 export function metricValue(run: Pick<ComparedRun, 'own' | 'figures'>, { name, goal }: Metric): MetricValue {
   const own = bestNamed(run.own, name);
   if (own) return { last: own.last, best: goal === 'max' ? own.max : own.min };
-  const known = ofTrainer[name];
+  const known = ofTrainer.get(name);
   if (!known) return { last: null, best: null };
   const last = run.figures[known.last];
   return { last, best: goal === known.goal ? (run.figures[known.best] ?? last) : last };
 }
 
 /** What a line of our trainer says of the figure; undefined where it says nothing. */
-export function stepValue(
-  line: MetricLine,
-  name: string,
-): { step: number; value: number | null } | undefined {
-  if (line.kind === 'step' && (name === 'loss' || name === 'images_per_sec')) {
-    return { step: line.step, value: line[name] };
-  }
-  if (line.kind !== 'eval') return undefined;
-  const of: Readonly<Record<string, number | null>> = {
-    ...{ 'eval.top1': line.top1, 'eval.top5': line.top5, 'eval.loss': line.loss },
-  };
-  const value = of[name];
-  return value === undefined ? undefined : { step: line.step, value };
-}
+export const stepValue = (line: MetricLine, name: string): StepValue | undefined =>
+  ofTrainer.get(name)?.read(line);
 
 /** As names are compared: `Val Acc` and `val_acc` are one. */
 const plain = (tag: string): string => tag.toLowerCase().replace(/[^a-z0-9/]/g, '');

@@ -9,7 +9,7 @@ import { rateText, type PageTable } from '../scaling/pageTables.js';
 import { valuesText } from './grid.js';
 import { metricText } from './metric.js';
 import { markStep } from './prune.js';
-import { bestTrial, isTried, ranked, trialText, type Sweep, type Trial } from './record.js';
+import { bestTrial, countOf, isTried, ranked, trialText, type Sweep, type Trial } from './record.js';
 
 /** All trials, the best first. What no trial has is no column. */
 export function trialTable(sweep: Sweep): PageTable & { right: number[] } {
@@ -80,14 +80,14 @@ export function trialLine(
 }
 
 /** How the trials ended, and what a reader must know. */
-export function sweepNotes({ trials, metric, prune, cancelled }: Sweep): string[] {
-  const count = (status: Trial['status']): number => trials.filter((one) => one.status === status).length;
-  const finished = count('finished');
+export function sweepNotes(sweep: Sweep): string[] {
+  const { trials, metric, prune, cancelled } = sweep;
+  const finished = countOf(sweep, 'finished');
   const open = trials.filter((trial) => !isTried(trial)).length;
   return [
     `${finished} of ${plural(trials.length, 'trial')} finished.`,
     `${metric.goal === 'max' ? 'More' : 'Less'} of ${metric.name} is better, and a trial counts by its best value.`,
-    ...(prune === undefined ? [] : [prunedNote(prune, count('pruned'))]),
+    ...(prune === undefined ? [] : [prunedNote(prune, countOf(sweep, 'pruned'))]),
     ...(open > 0 ? [`${plural(open, 'trial')} ${open === 1 ? 'is' : 'are'} still to come to an end.`] : []),
     ...(cancelled ? ['The sweep was ended before all trials were tried.'] : []),
     ...trials

@@ -8,7 +8,7 @@ import type { TrainerFlag } from '../plan/request/trainerHelp.js';
 import { valuesOf, type Axis, type Values } from './grid.js';
 import { metricOf } from './metric.js';
 import { newTrial, trialName, trialTags, type AskedSweep, type Sweep } from './record.js';
-import { assertPlace } from './prune.js';
+import { assertCompared } from './prune.js';
 import { assertPlaces, assertTrial, isTraining, wordsOfTrial } from './trialWords.js';
 
 /** What is tried. */
@@ -65,7 +65,7 @@ export function planSweep(trials: Trials, common: Common, asked: AskedSweep): Sw
     aboutOf({ name: trial.name, tags: [...trialTags(name, values), ...(base.tags ?? [])] });
     return newTrial({ ...trial, command: commandOf(typedOf(values), codeFolder) });
   });
-  if (prune !== undefined) assertPlace(prune, all.map(wordsOf));
+  if (prune !== undefined) assertCompared(prune, all.map(wordsOf));
   const sweep: Sweep = {
     ...{ version: 1, name, profile: profile.name, created: Date.now() / 1000, asked, cwd: base.cwd },
     ...{ metric: metricOf(wordsOf(first), metric, goal), trials: made, cancelled: false },

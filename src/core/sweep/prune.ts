@@ -99,7 +99,7 @@ export function poorText({ name }: Metric, first: number, place: number, mark: M
 }
 
 /** UserError (usage) where trials end before they are compared. `words`: the commands of all. */
-export function assertPlace(first: number, words: readonly (readonly string[])[]): void {
+export function assertCompared(first: number, words: readonly (readonly string[])[]): void {
   const steps = words.map((one) => Number(flagValue(one, '--steps') ?? Infinity));
   const most = Math.max(...steps);
   if (most > first) return;

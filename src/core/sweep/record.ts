@@ -10,7 +10,7 @@ const texts = z.array(z.string());
 const figure = z.nullable(z.number());
 
 /** `starting`: its run was asked for, and may be there or not. `pruned`: stopped for being poor. */
-const trialStatusSchema = z.enum([
+export const trialStatusSchema = z.enum([
   'waiting',
   'starting',
   'running',
@@ -127,6 +127,10 @@ const sorted = ({ profile, flags, rest }: AskedSweep): unknown => [
   Object.entries(flags).sort(([a], [b]) => (a < b ? -1 : 1)),
   rest,
 ];
+
+/** How many trials stand so. */
+export const countOf = ({ trials }: Pick<Sweep, 'trials'>, status: TrialStatus): number =>
+  trials.filter((trial) => trial.status === status).length;
 
 /** Whether the trial came to the end that the sweep wanted. */
 export const isDone = ({ status }: Pick<Trial, 'status'>): boolean =>

@@ -14,7 +14,15 @@
 namespace trainyard::test {
 namespace {
 
-using OwnProgramTest = RunTest;
+class OwnProgramTest : public RunTest {
+ protected:
+  /// Whether each of two ranks has made its up-RANK in the run folder.
+  static bool both_are_up(const std::string& dir) {
+    return eventually([&] { return file_exists(dir + "/up-0") && file_exists(dir + "/up-1"); });
+  }
+
+  void stop(const std::string& dir) { client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}}); }
+};
 
 RunSpec two_nodes() {
   RunSpec spec;
@@ -226,8 +234,8 @@ TEST_F(OwnProgramTest, IsStoppedWhateverItsExitCodeIs) {
   spec["limits"]["stopGrace"] = 20;
   spec["limits"]["maxRestarts"] = 3;
   const std::string dir = start(spec);
-  ASSERT_TRUE(eventually([&] { return file_exists(dir + "/up-0") && file_exists(dir + "/up-1"); }));
-  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  ASSERT_TRUE(both_are_up(dir));
+  stop(dir);
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "stopped");
   EXPECT_EQ(last["exitCode"], 75);
@@ -238,9 +246,9 @@ TEST_F(OwnProgramTest, IsKilledAfterItsTimeToStop) {
   Json spec = command_spec("trap '' TERM; sh -c 'touch \"$TRAINYARD_RUN_DIR/up-$RANK\"; while :; do sleep 0.05; done'");
   spec["limits"]["stopGrace"] = 2;
   const std::string dir = start(spec);
-  ASSERT_TRUE(eventually([&] { return file_exists(dir + "/up-0") && file_exists(dir + "/up-1"); }));
+  ASSERT_TRUE(both_are_up(dir));
   const double begun = monotonic_seconds();
-  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  stop(dir);
   const Json last = ended(dir);
   EXPECT_GT(monotonic_seconds() - begun, 1.9);
   EXPECT_EQ(last["phase"], "stopped");
@@ -254,8 +262,8 @@ TEST_F(OwnProgramTest, IsStoppedAlsoWhereItEndsWithZero) {
   Json spec = command_spec("trap 'exit 0' TERM; touch \"$TRAINYARD_RUN_DIR/up-$RANK\"; while :; do sleep 0.05; done");
   spec["limits"]["stopGrace"] = 20;
   const std::string dir = start(spec);
-  ASSERT_TRUE(eventually([&] { return file_exists(dir + "/up-0") && file_exists(dir + "/up-1"); }));
-  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  ASSERT_TRUE(both_are_up(dir));
+  stop(dir);
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "stopped");
   EXPECT_EQ(last["exitCode"], 75);
@@ -272,7 +280,7 @@ TEST_F(OwnProgramTest, WhatAScriptStartedIsStoppedToo) {
   spec["limits"]["stopGrace"] = 20;
   const std::string dir = start(spec);
   ASSERT_TRUE(eventually([&] { return file_exists(folder_.file("ready")); }));
-  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  stop(dir);
   const Json last = ended(dir);
   EXPECT_EQ(last["phase"], "stopped");
   EXPECT_EQ(last["exitCode"], 75);
@@ -290,7 +298,7 @@ TEST_F(OwnProgramTest, ItsHelpersLiveWhileItSaves) {
   spec["limits"]["stopGrace"] = 2;
   const std::string dir = start(spec);
   ASSERT_TRUE(eventually([&] { return file_exists(folder_.file("ready")); }));
-  client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me"}});
+  stop(dir);
   ASSERT_TRUE(eventually([&] { return file_exists(folder_.file("saved")) || is_final_phase(state(dir)["phase"]); }));
   EXPECT_EQ(ended(dir)["phase"], "stopped");
   EXPECT_EQ(text(folder_.file("saved")), "saved\n");

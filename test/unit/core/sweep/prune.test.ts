@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FigureLine } from '../../../../src/core/contracts/figureSchema.js';
 import { metricSchema } from '../../../../src/core/contracts/metricsSchema.js';
 import type { Metric } from '../../../../src/core/sweep/metric.js';
-import { assertPlace, poorPlace, poorText, TrialMarks } from '../../../../src/core/sweep/prune.js';
+import { assertCompared, poorPlace, poorText, TrialMarks } from '../../../../src/core/sweep/prune.js';
 
 const least: Metric = { name: 'loss', goal: 'min' };
 const most: Metric = { name: 'val/acc', goal: 'max' };
@@ -121,8 +121,8 @@ describe('a poor trial', () => {
 it('refuses a place that no trial comes to', () => {
   const words = (steps: string): string[] => ['train', '--steps', steps];
   expect(() => {
-    assertPlace(100, [words('50'), words('100')]);
+    assertCompared(100, [words('50'), words('100')]);
   }).toThrow('trials are compared after step 100, and each ends after 100 steps');
-  assertPlace(100, [words('50'), words('101')]);
-  assertPlace(100, [['train', '--epochs', '3']]);
+  assertCompared(100, [words('50'), words('101')]);
+  assertCompared(100, [['train', '--epochs', '3']]);
 });
