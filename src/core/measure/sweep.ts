@@ -187,7 +187,7 @@ class Sweeping {
     const client = (): ReturnType<typeof machine.node.client> => machine.node.client();
     const { logger } = this;
     const pruner = this.prunerOf(number, dir);
-    const follower = new RunFollower({ dir, client, logger, extras: () => pruner?.files() ?? [] });
+    const follower = new RunFollower({ dir, client, logger, extras: () => pruner?.files ?? [] });
     pruner?.follow(follower);
     const lost = new LostNodes({
       joinAgain: async (_, run, host, signal) => machine.joinAgain?.(profile, run, host, { signal }),

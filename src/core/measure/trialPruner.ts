@@ -4,7 +4,9 @@ import type { Logger } from '../base/log.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import { figureFile } from '../follow/figureLines.js';
 import type { ExtraFile, RunFollower } from '../follow/run.js';
+import { CountedEvaluations } from '../model/countedEvaluations.js';
 import { isOver, statusOf } from '../model/runStatus.js';
+import { evaluationData } from '../plan/evaluated.js';
 import type { Metric } from '../sweep/metric.js';
 import { poorPlace, poorText, TrialMarks } from '../sweep/prune.js';
 import type { Trial } from '../sweep/record.js';
@@ -35,32 +37,39 @@ export class TrialPruner {
   private fail: (error: unknown) => void = () => undefined;
   /** Rejects where a change cannot be noted; else it never settles. */
   readonly failure: Promise<never>;
+  /** What the follower must follow besides, for `follow`. */
+  readonly files: readonly ExtraFile[];
 
   constructor(private readonly options: TrialPrunerOptions) {
     const { metric, first } = options;
     this.ofTrainer = new TrialMarks(metric, first);
-    this.ofProgram = new TrialMarks(metric, first);
+    const ofProgram = new TrialMarks(metric, first);
+    this.ofProgram = ofProgram;
+    this.files = [
+      figureFile((line) => {
+        ofProgram.addFigure(line);
+      }, ofProgram.reset),
+    ];
     this.failure = new Promise<never>((_, reject) => {
       this.fail = reject;
     });
     this.failure.catch(() => undefined); // whoever waits for it hears of it
   }
 
-  /** What the follower must follow besides, for `follow`. */
-  files(): ExtraFile[] {
-    return [
-      figureFile((line) => {
-        this.ofProgram.addFigure(line);
-      }, this.ofProgram.reset),
-    ];
-  }
-
   follow(follower: RunFollower): void {
+    let newest: RunDetails | undefined;
+    const countAnew = (): CountedEvaluations =>
+      new CountedEvaluations(() => newest && evaluationData(newest));
+    let counted = countAnew();
     follower.onMetric(({ value }) => {
-      if (value) this.ofTrainer.addMetric(value);
+      if (value && (value.kind !== 'eval' || counted.counts(value))) this.ofTrainer.addMetric(value);
     });
-    follower.onReset(this.ofTrainer.reset);
+    follower.onReset(() => {
+      counted = countAnew();
+      this.ofTrainer.reset();
+    });
     follower.onState((details) => {
+      newest = details;
       this.look(details);
     });
   }

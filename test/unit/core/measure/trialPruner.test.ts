@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { Emitter } from '../../../../src/core/base/lifecycle.js';
 import { nullLogger } from '../../../../src/core/base/log.js';
 import type { RunDetails } from '../../../../src/core/contracts/agentApi.js';
-import type { RunFollower } from '../../../../src/core/follow/run.js';
+import type { Metric } from '../../../../src/core/contracts/metricsSchema.js';
+import type { FollowedLine, RunFollower } from '../../../../src/core/follow/run.js';
 import { TrialPruner, type TrialPrunerOptions } from '../../../../src/core/measure/trialPruner.js';
 import { newTrial, type Trial } from '../../../../src/core/sweep/record.js';
 
@@ -14,8 +15,9 @@ const trialOf = (number: number, change: Partial<Trial> = {}): Trial => ({
 /** A pruner of trial 2 beside a trial 1 that came to 0.5 after 10 steps. */
 function beside(change: Partial<Trial> = {}, more: Partial<TrialPrunerOptions> = {}) {
   const states = new Emitter<RunDetails>();
+  const metrics = new Emitter<FollowedLine<Metric>>();
   const follower = {
-    onMetric: () => undefined,
+    onMetric: metrics.event,
     onReset: () => undefined,
     onState: states.event,
   } as unknown as RunFollower;
@@ -36,7 +38,7 @@ function beside(change: Partial<Trial> = {}, more: Partial<TrialPrunerOptions> =
     ...more,
   });
   pruner.follow(follower);
-  const [file] = pruner.files();
+  const [file] = pruner.files;
   let offset = 0;
   return {
     pruner,
@@ -45,6 +47,11 @@ function beside(change: Partial<Trial> = {}, more: Partial<TrialPrunerOptions> =
     report: (step: number, value: number) => {
       const line = { tag: 'acc', step, value, time: 1, generation: 1, writer: 'w', source: 's' };
       file?.onLine({ offset: offset++, text: JSON.stringify(line) });
+    },
+    evaluated: (step: number, top1: number, of: { data: string; once?: boolean }) => {
+      const line = { kind: 'eval', time: 1, generation: 1, step, top1, top5: 1, loss: 1 } as const;
+      const value = { ...line, images: 9, checkpoint: 'c', seconds: 1, ...of };
+      metrics.fire({ offset: 0, raw: value, value });
     },
     replaced: () => {
       file?.onReset();
@@ -94,6 +101,15 @@ it('asks again where the stop failed, and where the sweep was ended before it', 
   const one = beside({ marks: [0.3], poor: 'worse' }, { stop });
   for (let look = 0; look < 4; look++) await one.look('running');
   expect(tries).toBe(2);
+});
+
+it('counts no evaluation on images other than those of the run', async () => {
+  const one = beside({}, { metric: { name: 'eval.top1', goal: 'max' } });
+  one.evaluated(5, 0.2, { data: 'own' });
+  one.evaluated(5, 0.9, { data: 'easy', once: true });
+  one.evaluated(10, 0.3, { data: 'own' });
+  await one.look('running');
+  expect(one.trial().marks).toEqual([0.3]);
 });
 
 it('keeps a judgement where the file was replaced', async () => {
