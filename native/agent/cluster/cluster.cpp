@@ -67,6 +67,7 @@ Cluster::Cluster(const RunFolder& folder, const RunSpec& spec, Journal& journal)
     make_private_folders(folder.file("nodes/" + node.host));
     ::unlink(folder.node(node.host, "not-joined.json").c_str());  // of an earlier life of the run
   }
+  ::unlink(folder.file("share.json").c_str());  // of a node that was no head yet
   replace_file(folder.joining(), to_line({{"port", port_.port()}, {"key", key_}}) + "\n");
   replace_file(folder.file("nodes/probe.json"), to_line({{"token", token_}}) + "\n");
   const Json join{{"address", port_.own_address()},
@@ -136,7 +137,7 @@ bool Cluster::pump(ClusterNode& node) {
 }
 
 void Cluster::admit(std::unique_ptr<Wire> wire) {
-  if (take_mirror(wire)) return;
+  if (take_mirror(wire) || take_share(wire)) return;
   ClusterNode* node = find(wire->host());
   if (node == nullptr) return;  // it holds the key, but is no node of this run
   if (node->wire) drop(*node, "it connected anew");
@@ -188,6 +189,7 @@ void Cluster::take_ready(ClusterNode& node, const Fields& fields) {
     journal_.event("node_joined", {{"host", node.spec.host}, {"shared", node.shared}});
   }
   ask_mirror(node);
+  ask_share(node);
   if (settle_round_ > 0 && node.settled != settle_round_) {
     node.wire->send({{"kind", over_ ? "over" : "settle"}, {"number", settle_round_}});
     return;

@@ -1,6 +1,7 @@
 // The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
 // there. What concerns the ranks is in cluster_ranks.cpp, one node in cluster_node.h, the copy
-// of the run folder in cluster_mirror.cpp, the rest in cluster.cpp.
+// of the run folder in cluster_mirror.cpp, a shared folder in cluster_share.cpp, the rest in
+// cluster.cpp.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,6 +17,14 @@
 #include "agent/system/tail.h"
 
 namespace trainyard {
+
+/// How far the nodes are with the folder that they get from the head.
+struct ShareState {
+  bool done = true;   ///< all of them have it
+  bool lost = false;  ///< one that has it not is lost
+  std::string why;    ///< "gpu2: …": why one of them cannot get it; empty: all can
+  int64_t files = 0, bytes = 0;
+};
 
 class Cluster : public RankHosts {
  public:
@@ -50,6 +59,12 @@ class Cluster : public RankHosts {
   /// The node of rank 0, where that would be one that does not see the head's run folder.
   std::optional<std::string> blind_leader() const;
 
+  /// Brings the run's shared folder to those of these nodes that have ranks and do not see the
+  /// head's; their hosts.
+  std::vector<std::string> begin_share(const std::vector<NodeSpec>& nodes);
+  ShareState share_state() const;
+  void end_share();
+
   /// A generation on these nodes; mpiexec is about to write to `launch_log`.
   /// `spec`: with the nodes and the command of this generation. `control`: to mpiexec; it must last
   /// until another generation begins.
@@ -77,6 +92,8 @@ class Cluster : public RankHosts {
   bool take_mirror(std::unique_ptr<Wire>& wire);
   void ask_mirror(ClusterNode& node);
   void look_at_mirror();
+  bool take_share(std::unique_ptr<Wire>& wire);
+  void ask_share(ClusterNode& node);
   void serve(ClusterNode& node);
   bool pump(ClusterNode& node);
   void take_control(ClusterNode& node, const Fields& message);

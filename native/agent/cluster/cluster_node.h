@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/cluster/head_copy.h"
+#include "agent/cluster/share_source.h"
 #include "agent/connection/relayed_stream.h"
 #include "agent/connection/wire.h"
 #include "agent/ranks/hang.h"
@@ -23,11 +24,12 @@ struct ClusterNode {
   NodeSpec spec;
   HeadCopy copy;
   State state = State::waiting;
-  double since = 0;            ///< seconds since the epoch
-  std::unique_ptr<Wire> wire;  ///< authenticated, or none
-  bool ready = false;          ///< it has answered the welcome of this connection
-  double disconnected = 0;     ///< monotonic seconds; 0: connected
-  std::string why;             ///< the last connection's end
+  double since = 0;                    ///< seconds since the epoch
+  std::unique_ptr<Wire> wire;          ///< authenticated, or none
+  bool ready = false;                  ///< it has answered the welcome of this connection
+  double disconnected = 0;             ///< monotonic seconds; 0: connected
+  std::unique_ptr<ShareSource> share;  ///< while it gets the shared folder
+  std::string why;                     ///< the last connection's end
   bool shared = false;
   int pid = 0;  ///< of its `agent join`
 

@@ -2,6 +2,8 @@
 
 #include <sys/ioctl.h>
 
+#include <charconv>
+
 #include "agent/messages/hmac.h"
 #include "agent/messages/version.h"
 #include "agent/system/clock.h"
@@ -17,6 +19,14 @@ constexpr size_t kChallengeBytes = 32;
 
 /// Says which run listens, and nothing about its key.
 std::string public_name(const std::string& key) { return hmac_sha256_hex(key, "name of the run"); }
+
+/// What the MAC of a message is of: its number in this direction, and all that it says.
+std::string signed_text(uint64_t number, const std::string& body, std::string_view bytes) {
+  std::string text = std::to_string(number);
+  if (!bytes.empty()) text += "+" + std::to_string(bytes.size());
+  text.reserve(text.size() + 1 + body.size() + bytes.size());
+  return text.append(":").append(body).append(bytes);
+}
 
 }  // namespace
 
@@ -138,34 +148,57 @@ bool Wire::pump() {
   return true;
 }
 
+/// `MAC JSON` or `MAC+N JSON`.
+bool Wire::read_header(const LineReader::Line& line) {
+  const std::string_view text(line.text);
+  if (line.too_long || text.size() < kMacDigits + 2) return false;
+  const size_t space = text.find(' ', kMacDigits);
+  if (space == std::string_view::npos) return false;
+  Header header{std::string(text.substr(0, kMacDigits)), std::string(text.substr(space + 1))};
+  if (space > kMacDigits) {
+    const std::string_view digits = text.substr(kMacDigits + 1, space - kMacDigits - 1);
+    const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), header.count);
+    const bool is_count = failed == std::errc() && end == digits.data() + digits.size();
+    if (text[kMacDigits] != '+' || !is_count || header.count == 0 || header.count > kMostBytes) return false;
+  }
+  header_ = std::move(header);
+  return true;
+}
+
 std::optional<Json> Wire::next() {
   if (phase_ != Phase::open) return std::nullopt;
-  const auto line = reader_.next();
-  if (!line) return std::nullopt;
-  if (line->too_long || line->text.size() < kMacDigits + 2 || line->text[kMacDigits] != ' ') {
-    close("a line is none of ours");
-    return std::nullopt;
+  if (!header_) {
+    const auto line = reader_.next();
+    if (!line) return std::nullopt;
+    if (!read_header(*line)) {
+      close("a line is none of ours");
+      return std::nullopt;
+    }
   }
-  const std::string_view text(line->text);
-  const std::string_view body = text.substr(kMacDigits + 1);
-  const std::string expected = hmac_sha256_hex(receiving_key_, std::to_string(received_) + ":" + std::string(body));
-  if (!same_secret(text.substr(0, kMacDigits), expected)) {
+  auto bytes = reader_.take(header_->count);
+  if (!bytes) return std::nullopt;
+  const Header header = std::move(*header_);
+  header_.reset();
+  if (!same_secret(header.mac, hmac_sha256_hex(receiving_key_, signed_text(received_, header.body, *bytes)))) {
     close("a line was not written by the other side");
     return std::nullopt;
   }
   ++received_;
   heard_ = monotonic_seconds();
+  bytes_ = std::move(*bytes);
   try {
-    return parse_json(body);
+    return parse_json(header.body);
   } catch (const FieldError&) {
     close("a line is no JSON");
     return std::nullopt;
   }
 }
 
-void Wire::send(const Json& message) {
+void Wire::send(const Json& message, std::string_view bytes) {
   const std::string body = to_line(message);
-  writer_.send(hmac_sha256_hex(sending_key_, std::to_string(sent_++) + ":" + body) + " " + body);
+  const std::string mac = hmac_sha256_hex(sending_key_, signed_text(sent_++, body, bytes));
+  writer_.send(mac + (bytes.empty() ? "" : "+" + std::to_string(bytes.size())) + " " + body);
+  writer_.send_bytes(bytes);
 }
 
 }  // namespace trainyard

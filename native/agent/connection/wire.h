@@ -1,10 +1,11 @@
 // One connection between a node and the head of its run. Both prove that they hold the run's key
-// before anything else is said, and every later line is `MAC JSON` with a MAC under a key of this
-// connection, direction and number.
+// before anything else is said. Every later line is `MAC JSON` with a MAC under a key of this
+// connection, direction and number; `MAC+N JSON` is followed by N bytes, which its MAC covers too.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "agent/messages/frames.h"
 #include "agent/messages/json.h"
@@ -30,8 +31,11 @@ class Wire {
   bool is_stranger() const { return is_stranger_; }
   /// The next message of the other side; none before it is authenticated.
   std::optional<Json> next();
-  /// Only after authentication.
-  void send(const Json& message);
+  /// Those that came with the last message that next() gave.
+  const std::string& bytes() const { return bytes_; }
+  /// Only after authentication. `bytes`: kMostBytes at most, that follow the message as they are.
+  void send(const Json& message, std::string_view bytes = {});
+  static constexpr size_t kMostBytes = 256 << 10;
 
   const std::string& host() const { return host_; }
   const std::string& why() const { return why_; }
@@ -50,6 +54,7 @@ class Wire {
   std::string proof(const char* of) const;
   void open();
   bool close(const std::string& why);
+  bool read_header(const LineReader::Line& line);
   void close_stranger(const std::string& why);
 
   Descriptor socket_;
@@ -59,6 +64,13 @@ class Wire {
   FrameWriter writer_;
   Phase phase_;
   std::string head_challenge_, node_challenge_;
+  /// Of a message whose bytes may not have come yet.
+  struct Header {
+    std::string mac, body;
+    size_t count = 0;  ///< of its bytes
+  };
+  std::optional<Header> header_;
+  std::string bytes_;
   std::string sending_key_, receiving_key_;
   uint64_t sent_ = 0, received_ = 0;
   double opened_, heard_;

@@ -16,6 +16,7 @@
 #include "agent/join/node_activity.h"
 #include "agent/join/node_copy.h"
 #include "agent/join/node_ranks.h"
+#include "agent/join/share_copy.h"
 #include "agent/run/sample_log.h"
 #include "agent/system/clock.h"
 #include "agent/system/guard.h"
@@ -183,7 +184,9 @@ class Join {
     } else if (kind == "let_go") {
       say_all_ended(folder_, static_cast<int>(fields.integer("generation", 1, INT32_MAX)));
     } else if (kind == "mirror") {
-      if (!mirror_) mirror_ = std::make_unique<MirrorCopy>(folder_, spec_);
+      if (!mirror_) mirror_ = start_mirror_copy(folder_, spec_);
+    } else if (kind == "share") {
+      share_ = start_share_copy(folder_, spec_, fields.string("folder"));
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};
     }
@@ -361,7 +364,7 @@ class Join {
   NodeCopy copy_;
   SampleLog samples_;
   NodeActivity activity_;
-  std::unique_ptr<MirrorCopy> mirror_;  ///< where the head has asked this node for it
+  std::unique_ptr<FileCopyThread> mirror_, share_;  ///< where the head has asked this node for it
   std::optional<Settling> settling_;
   std::string state_, why_, told_why_;
   bool over_ = false, welcomed_ = false, was_welcomed_ = false, shared_ = false, is_head_ = false;

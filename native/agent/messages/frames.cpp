@@ -28,11 +28,7 @@ std::optional<LineReader::Line> LineReader::next() {
       discarding_ = true;
       begin_ = buffer_.size();
     }
-    if (begin_ > 0) {  // keep only the unfinished line
-      buffer_.erase(0, begin_);
-      searched_ -= begin_;
-      begin_ = 0;
-    }
+    drop_handed_out();
     return std::nullopt;
   }
   Line line;
@@ -41,6 +37,23 @@ std::optional<LineReader::Line> LineReader::next() {
   discarding_ = false;
   begin_ = searched_ = newline + 1;
   return line;
+}
+
+std::optional<std::string> LineReader::take(size_t count) {
+  if (pending() < count) {
+    drop_handed_out();
+    return std::nullopt;
+  }
+  std::string bytes = buffer_.substr(begin_, count);
+  begin_ = searched_ = begin_ + count;
+  return bytes;
+}
+
+/// Keeps only what has not been handed out.
+void LineReader::drop_handed_out() {
+  buffer_.erase(0, begin_);
+  searched_ -= begin_;
+  begin_ = 0;
 }
 
 void FrameWriter::send(const std::string& line) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace trainyard {
 
@@ -20,10 +21,14 @@ class LineReader {
   /// Reads what is there, 256 KiB at most. False at the end of the input or on an error.
   bool fill();
   std::optional<Line> next();
+  /// The next `count` bytes, whatever they are, once all of them have come.
+  std::optional<std::string> take(size_t count);
   /// Bytes that came and were not handed out.
   size_t pending() const { return buffer_.size() - begin_; }
 
  private:
+  void drop_handed_out();
+
   int fd_;
   size_t limit_;
   std::string buffer_;
@@ -37,6 +42,8 @@ class FrameWriter {
   explicit FrameWriter(int fd) : fd_(fd) {}
 
   void send(const std::string& line);
+  /// Bytes that are no line.
+  void send_bytes(std::string_view bytes) { buffer_ += bytes; }
   /// Writes what the other side takes. False when it is gone.
   bool flush();
   size_t waiting() const { return buffer_.size() - written_; }

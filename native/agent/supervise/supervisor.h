@@ -50,11 +50,16 @@ class Supervisor {
   /// Whether none of its nodes is missing, or (not `first`) those that are there take all ranks.
   bool all_nodes(bool first) const;
   bool enough_nodes() const;
+  GenerationResult stopped_while(const std::string& doing) const;
   /// The nodes that the next generation has. Notes which take the place of others.
   RunSpec spec_of_generation();
-  /// Why the trainer's rank 0, which writes metrics and checkpoints, cannot be where it would be:
+  /// Why rank 0, which writes metrics or checkpoints, cannot be where it would be:
   /// the head has no ranks, and that node does not see the run folder.
   std::optional<GenerationResult> look_for_leader() const;
+  /// Before a generation on the nodes that are there now.
+  std::optional<GenerationResult> prepare_nodes(bool first);
+  /// Brings the shared folder to the nodes.
+  std::optional<GenerationResult> share_folder(bool first);
   void settle_nodes(bool over);
   void finish_mirror();
   void describe_cluster();

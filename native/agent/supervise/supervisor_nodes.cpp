@@ -102,7 +102,7 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     const bool is_settled = cluster_->missing().empty() || monotonic_seconds() - begun >= fewest;
     return all_nodes(first) && is_settled;
   };
-  if (ready()) return look_for_leader();
+  if (ready()) return prepare_nodes(first);
   const double longest = first ? spec_.start_timeout : std::max(spec_.node_return_timeout, fewest);
   const double with_enough = first ? longest : std::min(longest, kEnoughSeconds);
   journal_.event(
@@ -116,14 +116,9 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     wait_and_look();
     if (first) told = told_why(folder_, cluster_->missing());
   }
+  if (stop_) return stopped_while("waited for its nodes");
   GenerationResult result;
-  if (stop_) {
-    result.kind = GenerationResult::Kind::stopped;
-    result.exit_code = stop_code(stop_->mode);
-    result.reason = "stopped while it waited for its nodes";
-    return result;
-  }
-  if (ready() || (!first && enough_nodes())) return look_for_leader();
+  if (ready() || (!first && enough_nodes())) return prepare_nodes(first);
   const std::vector<std::string> missing = cluster_->missing();
   const std::string advice = ". Check that it is up and reaches " + spec_.nodes.front().address +
                              " at the ports of \"portRange\". Both can be set in the profile: the address by "
@@ -141,8 +136,22 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
   return result;
 }
 
+GenerationResult Supervisor::stopped_while(const std::string& doing) const {
+  GenerationResult result;
+  result.kind = GenerationResult::Kind::stopped;
+  result.exit_code = stop_code(stop_->mode);
+  result.reason = "stopped while it " + doing;
+  return result;
+}
+
+std::optional<GenerationResult> Supervisor::prepare_nodes(bool first) {
+  if (auto without = look_for_leader()) return without;
+  return share_folder(first);
+}
+
 std::optional<GenerationResult> Supervisor::look_for_leader() const {
-  if (!spec_.is_trainer || spec_.head_has_ranks()) return std::nullopt;
+  const bool leaves_files = spec_.is_trainer || !spec_.share.empty();
+  if (!leaves_files || spec_.head_has_ranks()) return std::nullopt;
   const std::optional<std::string> host = cluster_->blind_leader();
   if (!host) return std::nullopt;
   GenerationResult result;

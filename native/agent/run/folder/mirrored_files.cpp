@@ -27,9 +27,9 @@ constexpr double kQuietSeconds = 2;    // after its last write a file counts as 
 constexpr size_t kLongestPath = 1024;  // bytes
 constexpr std::string_view kCheckpoints = "checkpoints/";
 
-constexpr std::array<std::string_view, 11> kLocalFiles{
+constexpr std::array<std::string_view, 12> kLocalFiles{
     "join.json",   "stop.json",   "stop-job.json", "supervisor.lock", "tensorboard.json", "tensorboard.lock",
-    "mirror.json", "mirror.part", "code.json",     "code.diff",       "made-by-trainyard"};
+    "mirror.json", "mirror.part", "share.json",    "code.json",       "code.diff",        "made-by-trainyard"};
 /// The user's code is on every node of the run (docs/contracts/code.md).
 constexpr std::array<std::string_view, 6> kLocalFolders{"nodes", "heartbeats", "processes", "mirror", "former", "code"};
 
@@ -45,17 +45,6 @@ std::string_view checkpoint_of(std::string_view path) {
   return end != std::string_view::npos && below.starts_with("step-") ? below.substr(0, end) : "";
 }
 
-bool has_safe_parts(std::string_view path) {
-  if (path.empty() || path.size() > kLongestPath || path.find('\0') != std::string_view::npos) return false;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    const std::string_view part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return false;
-    begin = end + 1;
-  }
-  return true;
-}
-
 /// What only ever gets longer: our own lines and logs, and TensorBoard's event files. A program may
 /// write its own anew.
 bool grows(const std::string& path) {
@@ -64,25 +53,31 @@ bool grows(const std::string& path) {
   return is_run_file(path) && (name.ends_with(".jsonl") || name.ends_with(".log") || name.ends_with(".times"));
 }
 
+using Accepts = std::function<bool(const std::string& path)>;
+
+/// By the order in which they are copied.
+void sort_for_mirror(std::vector<MirroredFile>& files) {
+  // What says that a thing is whole comes behind the thing.
+  const auto key = [](const MirroredFile& file) {
+    const std::string_view step = checkpoint_of(file.path);
+    return std::tuple(!step.empty(), step, last_part(file.path) != "manifest.json", std::string_view(file.path));
+  };
+  std::sort(files.begin(), files.end(), [&](const MirroredFile& one, const MirroredFile& other) {
+    const auto [late, step, early, path] = key(one);
+    const auto [other_late, other_step, other_early, other_path] = key(other);
+    if (late != other_late) return other_late;
+    if (step != other_step) return step > other_step;
+    if (early != other_early) return early;
+    return path < other_path;
+  });
+}
+
 class Listing {
  public:
-  explicit Listing(const std::string& dir) : dir_(dir) {}
+  Listing(const std::string& dir, const Accepts& accepts) : dir_(dir), accepts_(accepts) {}
 
-  std::vector<MirroredFile> run() {
-    look("", 0);
-    // What says that a thing is whole comes behind the thing.
-    const auto key = [](const MirroredFile& file) {
-      const std::string_view step = checkpoint_of(file.path);
-      return std::tuple(!step.empty(), step, last_part(file.path) != "manifest.json", std::string_view(file.path));
-    };
-    std::sort(files_.begin(), files_.end(), [&](const MirroredFile& one, const MirroredFile& other) {
-      const auto [late, step, early, path] = key(one);
-      const auto [other_late, other_step, other_early, other_path] = key(other);
-      if (late != other_late) return other_late;
-      if (step != other_step) return step > other_step;
-      if (early != other_early) return early;
-      return path < other_path;
-    });
+  std::vector<MirroredFile> below(const std::string& folder) {
+    look(folder, 0);
     return std::move(files_);
   }
 
@@ -101,13 +96,14 @@ class Listing {
     while (const dirent* entry = next(folder.get(), below)) {
       const std::string path = below + entry->d_name;
       struct stat info{};
-      if (!is_mirrored(path)) continue;
+      if (!accepts_(path)) continue;
       if (::lstat((dir_ + "/" + path).c_str(), &info) != 0) {
         if (errno == ENOENT) continue;
         throw file_error("look at", dir_ + "/" + path);
       }
       if (S_ISDIR(info.st_mode)) look(path + "/", depth + 1);
       if (S_ISREG(info.st_mode)) add(path, info);
+      if (S_ISLNK(info.st_mode)) add_link(path, info);
     }
   }
 
@@ -118,10 +114,17 @@ class Listing {
     return entry;
   }
 
+  void add_link(const std::string& path, const struct stat& info) {
+    std::error_code failed;
+    MirroredFile link{path, 0, 0, info.st_ino};
+    link.link = fs::read_symlink(dir_ + "/" + path, failed).string();
+    if (!failed && !link.link.empty()) files_.push_back(std::move(link));
+  }
+
   void add(const std::string& path, const struct stat& info) {
     if (files_.size() == kMostFiles) {
       throw Error(Exit::data,
-                  "the run folder holds more than 20,000 files, which are too many to mirror. Let the "
+                  "the run folder holds more than 20,000 files, which are too many to copy. Let the "
                   "program write them elsewhere");
     }
     MirroredFile file{path, static_cast<uint64_t>(info.st_size), time_written(info), info.st_ino, grows(path)};
@@ -133,10 +136,22 @@ class Listing {
   }
 
   std::string dir_;
+  const Accepts& accepts_;
   std::vector<MirroredFile> files_;
 };
 
 }  // namespace
+
+bool has_safe_parts(std::string_view path) {
+  if (path.empty() || path.size() > kLongestPath || path.find('\0') != std::string_view::npos) return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
 
 bool is_mirrored(std::string_view path) {
   if (!has_safe_parts(path) || is_temporary(path)) return false;
@@ -153,7 +168,16 @@ void remove_empty_parents(const std::string& dir, const std::string& path) {
   }
 }
 
-std::vector<MirroredFile> list_mirrored(const std::string& dir) { return Listing(dir).run(); }
+std::vector<MirroredFile> list_files_below(const std::string& dir, const std::string& below, const Accepts& accepts) {
+  return Listing(dir, accepts).below(below);
+}
+
+std::vector<MirroredFile> list_mirrored(const std::string& dir) {
+  std::vector<MirroredFile> files = list_files_below(dir, "", is_mirrored);
+  std::erase_if(files, [](const MirroredFile& file) { return !file.link.empty(); });
+  sort_for_mirror(files);
+  return files;
+}
 
 std::string head_of_run(const RunFolder& folder) {
   const auto run = read_json_object(folder.run());

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,14 @@
 namespace trainyard {
 
 struct MirroredFile {
-  std::string path;     ///< relative to the run folder
-  uint64_t size = 0;    ///< bytes
-  int64_t time = 0;     ///< of the last write, nanoseconds since the epoch
-  uint64_t inode = 0;   ///< of this machine's disk
-  bool grows = false;   ///< only its end is ever written, as of a log
-  bool is_done = true;  ///< false: it may be in the middle of being written
-  bool runs = false;    ///< its owner may execute it
+  std::string path;       ///< relative to the run folder
+  uint64_t size = 0;      ///< bytes
+  int64_t time = 0;       ///< of the last write, nanoseconds since the epoch
+  uint64_t inode = 0;     ///< of this machine's disk
+  bool grows = false;     ///< only its end is ever written, as of a log
+  bool is_done = true;    ///< false: it may be in the middle of being written
+  bool runs = false;      ///< its owner may execute it
+  std::string link = {};  ///< of a symbolic link, what it leads to; empty: a file
 };
 
 /// Where the node that is the mirror keeps its copy, and what that copy is of.
@@ -41,6 +43,15 @@ bool is_mirrored(std::string_view path);
 /// one first and each with its manifest behind the rest of it. Links are left out. Throws Error
 /// where a part of the folder cannot be looked at, and where there are more than 20,000 files.
 std::vector<MirroredFile> list_mirrored(const std::string& dir);
+
+/// The files and links of which `accepts` takes the path, below a folder of `dir` ("out/"), in no
+/// order. Throws Error as list_mirrored does.
+std::vector<MirroredFile> list_files_below(const std::string& dir, const std::string& below,
+                                           const std::function<bool(const std::string& path)>& accepts);
+
+/// Whether a path leads below the folder that it is relative to, and is no stranger to any file
+/// system: no empty part, no `.` or `..`, 1024 bytes at most.
+bool has_safe_parts(std::string_view path);
 
 /// Removes the folders of `path`, relative to `dir`, that are empty: folders go with their last
 /// file.

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "agent/run/folder/code_files.h"
+#include "agent/run/folder/shared_files.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -23,7 +24,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 57> kFiles{"run.json",
+constexpr std::array<std::string_view, 58> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -36,6 +37,7 @@ constexpr std::array<std::string_view, 57> kFiles{"run.json",
                                                   "join.json",
                                                   "mirror.json",
                                                   "mirror.part",
+                                                  "share.json",
                                                   "slurm.sh",
                                                   "slurm.log",
                                                   "stop-job.json",
@@ -118,7 +120,7 @@ bool is_run_subfolder(std::string_view path) {
 
 class Removal {
  public:
-  explicit Removal(const RunFolder& folder) : folder_(folder), code_(folder.code_list()) {}
+  explicit Removal(const RunFolder& folder) : folder_(folder), code_(folder.code_list()), shared_(folder) {}
 
   Remains run() {
     const bool made = file_exists(folder_.file(kMark));
@@ -141,11 +143,11 @@ class Removal {
   /// (mirrored_files.h).
   static bool is_copy(const std::string& path) { return path == "mirror" || path == "former"; }
   static bool is_below_code(const std::string& path) { return path.starts_with("code/"); }
-  static bool is_folder_of_run(const std::string& path) {
-    return path == "code" || is_below_code(path) || is_run_subfolder(path);
+  bool is_folder_of_run(const std::string& path) const {
+    return path == "code" || is_below_code(path) || is_run_subfolder(path) || shared_.has_below(path);
   }
   bool is_file_of_run(const std::string& path) const {
-    return is_below_code(path) ? code_.contains(path.substr(5)) : is_run_file(path);
+    return shared_.is_unchanged(path) || (is_below_code(path) ? code_.contains(path.substr(5)) : is_run_file(path));
   }
 
   /// Removes what is the run's below `below` ("" or a name with its slash).
@@ -187,6 +189,7 @@ class Removal {
 
   RunFolder folder_;
   CodeFiles code_;
+  SharedRecord shared_;
   Remains remains_;
   std::error_code failed_;
 };

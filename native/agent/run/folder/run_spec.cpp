@@ -9,6 +9,7 @@
 
 #include "agent/run/folder/batch_share.h"
 #include "agent/run/folder/run_folder.h"
+#include "agent/run/folder/shared_files.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/system/paths.h"
 #include "agent/system/spawn.h"
@@ -137,6 +138,13 @@ void parse_cluster(const Fields& fields, RunSpec& spec) {
     throw FieldError("spec.mirror must be one of spec.nodes, and not the first, which is the head");
   }
   spec.min_nodes = static_cast<int>(fields.integer_or("minNodes", 1, 1, spec.usual_nodes()));
+}
+
+void parse_share(const Fields& fields, RunSpec& spec) {
+  if (fields.find("share") == nullptr) return;
+  spec.share = fields.string("share");
+  if (spec.is_trainer) throw FieldError("spec.share must be absent when spec.program is 'trainer'");
+  if (const std::string why = why_not_shared(spec.share); !why.empty()) throw FieldError("spec.share " + why);
 }
 
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
@@ -290,6 +298,7 @@ RunSpec parse_run_spec(const Json& json) {
 
   spec.stop_grace = limits.number_or("stopGrace", 0, 0, kYear);
   spec.time_limit = limits.number_or("timeLimit", 0, 0, kYear);
+  parse_share(fields, spec);
   const std::string launcher = fields.optional_string("launcher").value_or("fork");
   if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
   if (launcher == "manual") parse_cluster(fields, spec);

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace trainyard::test {
 namespace {
@@ -68,6 +70,49 @@ TEST(WireTest, TwoThatHoldTheKeyTalkBothWays) {
     EXPECT_EQ(head.next(), Json({{"number", -number}}));
   }
   EXPECT_FALSE(node.next());
+}
+
+TEST(WireTest, BytesFollowAMessageAsTheyAre) {
+  auto ends = make_pair();
+  Wire head(std::move(ends[0]), Wire::Side::head, kKey), node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+  settle(head, node);
+  std::string bytes(Wire::kMostBytes, '\n');
+  for (size_t at = 0; at < bytes.size(); at += 3) bytes[at] = static_cast<char>(at % 251);
+  head.send({{"kind", "data"}}, bytes);
+  head.send({{"kind", "short"}}, "\n");
+  head.send({{"kind", "none"}});
+  std::vector<std::string> kinds;
+  std::vector<std::string> came;
+  for (int round = 0; round < 100 && kinds.size() < 3; ++round) {
+    head.pump();
+    node.pump();
+    while (const auto message = node.next()) {
+      kinds.push_back((*message)["kind"]);
+      came.push_back(node.bytes());
+    }
+  }
+  EXPECT_EQ(kinds, (std::vector<std::string>{"data", "short", "none"}));
+  ASSERT_EQ(came.size(), 3U);
+  EXPECT_TRUE(came[0] == bytes);
+  EXPECT_EQ(came[1], "\n");
+  EXPECT_EQ(came[2], "");
+  EXPECT_EQ(node.why(), "");
+}
+
+TEST(WireTest, AChangedByteOrCountEndsTheConnection) {
+  const std::string mac(64, 'a');
+  for (const std::string& line : {mac + "+4 {}\nabcd", mac + "+ {}\n", mac + "+0 {}\n", mac + "+x {}\n",
+                                  mac + "-4 {}\nabcd", mac + "+99999999 {}\n"}) {
+    auto ends = make_pair();
+    const int raw = ends[0].get();
+    Wire head(std::move(ends[0]), Wire::Side::head, kKey), node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+    settle(head, node);
+    ASSERT_EQ(::write(raw, line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    node.pump();
+    EXPECT_FALSE(node.next()) << line;
+    EXPECT_FALSE(node.pump()) << line;
+    EXPECT_FALSE(node.why().empty()) << line;
+  }
 }
 
 TEST(WireTest, AnotherKeyIsRefusedByTheHead) {

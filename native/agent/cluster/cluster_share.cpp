@@ -1,0 +1,59 @@
+// The folder that the nodes get from the head before a generation starts.
+#include <algorithm>
+
+#include "agent/cluster/cluster.h"
+#include "agent/run/folder/shared_files.h"
+
+namespace trainyard {
+
+std::vector<std::string> Cluster::begin_share(const std::vector<NodeSpec>& nodes) {
+  std::vector<std::string> hosts;
+  for (ClusterNode& node : nodes_) {
+    const auto is_it = [&node](const NodeSpec& one) { return one.host == node.spec.host; };
+    if (node.shared || !node.spec.has_ranks() || &node == &nodes_.front()) continue;
+    if (std::ranges::none_of(nodes, is_it)) continue;
+    node.share = std::make_unique<ShareSource>(folder_, spec_.share);
+    ask_share(node);
+    hosts.push_back(node.spec.host);
+  }
+  return hosts;
+}
+
+void Cluster::end_share() {
+  for (ClusterNode& node : nodes_) node.share.reset();
+}
+
+ShareState Cluster::share_state() const {
+  ShareState state;
+  for (const ClusterNode& node : nodes_) {
+    if (!node.share) continue;
+    const ShareSource::Status status = node.share->status();
+    state.files += status.files;
+    state.bytes += status.bytes;
+    if (!status.done && node.state == ClusterNode::State::lost) state.lost = true;
+    if (!status.done) state.done = false;
+    if (!status.why.empty() && state.why.empty()) state.why = node.spec.host + ": " + status.why;
+  }
+  return state;
+}
+
+/// One that nobody asked for is told so: else it would try again and again.
+bool Cluster::take_share(std::unique_ptr<Wire>& wire) {
+  for (ClusterNode& node : nodes_) {
+    if (wire->host() != share_greeting(node.spec.host)) continue;
+    if (node.share) {
+      node.share->take(std::move(wire));
+    } else {
+      wire->send({{"kind", "bye"}});
+      wire->pump();
+    }
+    return true;
+  }
+  return false;
+}
+
+void Cluster::ask_share(ClusterNode& node) {
+  if (node.share && node.is_here()) node.wire->send({{"kind", "share"}, {"folder", spec_.share}});
+}
+
+}  // namespace trainyard
