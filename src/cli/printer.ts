@@ -214,6 +214,8 @@ export class TablePrinter implements RunPrinter {
       case 'nodes_replaced':
       case 'mirror_failed':
       case 'head_changed':
+      case 'sharing':
+      case 'shared':
       case 'restarting':
       case 'budget_low':
       case 'budget_spent':

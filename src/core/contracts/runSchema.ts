@@ -90,6 +90,8 @@ export const runSpecSchema = z.object({
   cwd: z.optional(z.string()),
   /** A further folder with event files of a command; relative to where it starts. */
   logdir: z.optional(z.string()),
+  /** A folder below the run's one, which other nodes than the head get before each start. */
+  share: z.optional(z.string()),
   /** The code lies in the run folder's `code`, where the command starts. */
   code: z.optional(codeRecordSchema),
   device: z.optional(deviceChoiceSchema),
@@ -301,6 +303,14 @@ export const eventSchema = z.discriminatedUnion('kind', [
   event('mirrored', { host: z.string(), checkpoint: z.string() }),
   event('mirror_failed', { host: z.string(), reason: z.string() }),
   event('head_changed', { from: z.string(), to: z.string() }),
+  event('sharing', { folder: z.string(), hosts: z.array(z.string()) }),
+  event('shared', {
+    folder: z.string(),
+    hosts: z.array(z.string()),
+    files: count,
+    bytes: count,
+    seconds: z.number(),
+  }),
   event('restarting', {
     reason: z.nullable(z.string()),
     restarts_left: count,

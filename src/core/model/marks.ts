@@ -1,5 +1,7 @@
 // What the journal says, as marks on a time axis and as lines of a log.
 import { hostsText, ranksText } from './hosts/rankText.js';
+import { durationText } from '../base/duration.js';
+import { sizeText } from '../base/sizeText.js';
 import type { RunEvent } from '../contracts/runSchema.js';
 import { moneyText } from '../cost/runCost.js';
 
@@ -99,6 +101,11 @@ function replacedText({ hosts, by }: { hosts: readonly string[]; by: readonly st
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+function copiedText({ files, bytes, seconds }: EventOf<'shared'>): string {
+  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : sizeText(bytes);
+  return `${files} ${files === 1 ? 'file' : 'files'}, ${size} in ${durationText(seconds)}`;
+}
+
 const spentText = ({ cost, amount, currency }: { cost: number; amount: number; currency: string }): string =>
   `${moneyText(cost, currency)} of ${moneyText(amount, currency)}`;
 
@@ -135,6 +142,10 @@ export function eventText(event: RunEvent, isByHand = false): string {
       return `${event.host} cannot copy the run folder: ${event.reason}`;
     case 'head_changed':
       return `${event.to} is the head in place of ${event.from}`;
+    case 'sharing':
+      return `copies ${event.folder} to ${hostsText(event.hosts)}`;
+    case 'shared':
+      return `copied ${event.folder} to ${hostsText(event.hosts)}: ${copiedText(event)}`;
     case 'restarting':
       return `restarting${typeof event.checkpoint === 'string' ? ` from ${event.checkpoint}` : ''}, ${event.restarts_left} more ${event.restarts_left === 1 ? 'restart' : 'restarts'} allowed${event.reason === null ? '' : `: ${event.reason}`}`;
     case 'stalled':
@@ -225,6 +236,8 @@ function markKind(event: RunEvent, isByHand: boolean): MarkKind | undefined {
     case 'mirrored':
     case 'mirror_failed':
     case 'head_changed':
+    case 'sharing':
+    case 'shared':
     case 'restarting':
     case 'stalled': // what comes of it is marked
     case 'moving':
@@ -288,6 +301,8 @@ export function eventLevel(event: RunEvent): 'info' | 'warning' | 'error' {
     case 'debugger_waiting':
     case 'node_joined':
     case 'mirrored':
+    case 'sharing':
+    case 'shared':
     case 'stop_requested':
     case 'checkpoint':
     case 'evaluator_started':

@@ -142,7 +142,8 @@ function restartHealth(facts: HealthFacts): Health | undefined {
   if (cause) {
     const isLast = maxRestarts !== undefined && starts.sinceResume >= maxRestarts;
     if (isLast) return line('error', cause.kind === 'node' ? 'node-lost' : 'restarting', cause.text);
-    const wait = journal.waiting ? `; ${eventText(journal.waiting)}` : '';
+    const next = journal.waiting ?? journal.sharing;
+    const wait = next ? `; ${eventText(next)}` : '';
     const kind = cause.kind === 'node' ? 'node-lost' : 'restarting';
     return line('warning', kind, `restarting: ${cause.text}, ${count(starts.sinceResume + 1)}${wait}`);
   }
@@ -150,6 +151,7 @@ function restartHealth(facts: HealthFacts): Health | undefined {
     const level = generation > 1 && !isResumed(starts) ? 'warning' : 'note';
     return line(level, 'waiting', eventText(journal.waiting));
   }
+  if (journal.sharing) return line('note', 'starting', `starting: ${eventText(journal.sharing)}`);
   const hasStep = isOwnProgram || metrics.trained >= generation;
   if (generation > 1 && !hasStep) {
     const from = metrics.resumedAt(generation);

@@ -24,6 +24,8 @@ export class RunJournal {
   /** The supervisor has said that a restart follows; only that of a run on several hosts does. */
   restarting = false;
   waiting: EventOf<'waiting_for_nodes'> | undefined;
+  /** The nodes get a folder of the head's; stands until they have it. */
+  sharing: EventOf<'sharing'> | undefined;
   /** Stands until a later step, or until output comes again. */
   stalled: EventOf<'stalled'> | undefined;
   /** These two stand until a later checkpoint. */
@@ -58,6 +60,14 @@ export class RunJournal {
         break;
       case 'waiting_for_nodes':
         this.waiting = event;
+        this.sharing = undefined;
+        break;
+      case 'sharing':
+        this.waiting = undefined;
+        this.sharing = event;
+        break;
+      case 'shared':
+        this.sharing = undefined;
         break;
       case 'stalled':
         this.stalled = event;
@@ -114,7 +124,7 @@ export class RunJournal {
     this.generation = generation;
     this.began = time;
     this.isOver = false;
-    this.cause = this.waiting = this.stalled = this.evaluator = undefined;
+    this.cause = this.waiting = this.sharing = this.stalled = this.evaluator = undefined;
     this.restarting = false;
   }
 
