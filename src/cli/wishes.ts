@@ -1,8 +1,9 @@
-// What a run may cost, how long it may take or be silent, and what it asks of Slurm, on the command
-// lines that start one.
+// What a run may cost, how long it may take or be silent, what its nodes get from the head, and
+// what it asks of Slurm, on the command lines that start one.
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/request/budget.js';
 import type { RunWishes } from '../core/plan/request/keptWishes.js';
+import { shareOf } from '../core/plan/request/share.js';
 import { silenceTimeoutOf, timeLimitOf } from '../core/plan/request/timeLimit.js';
 import { slurmKeys, slurmWishOf } from '../core/slurm/wish.js';
 import type { Args, Flag } from './args.js';
@@ -30,6 +31,11 @@ export const wishFlags: readonly Flag[] = [
     help: 'of your own program: end it, and start it again where a restart is left, once no process has written a line or figure for so long; 0: never',
   },
   {
+    name: 'share',
+    value: 'DIR',
+    help: "of your own program: before each start, copy this folder of the run's folder, say checkpoints, from the head to the run's other nodes",
+  },
+  {
     name: 'slurm',
     value: 'KEY=VALUE',
     help: `in place of the profile's, of kind slurm: ${slurmKeys.join(', ')}; may be given more than once`,
@@ -45,12 +51,14 @@ export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
   }
   const limit = args.value('time-limit');
   const silence = args.value('silence-timeout');
+  const share = args.value('share');
   const slurm = { ...before.slurm, ...slurmWishOf(args.all('slurm')) };
   return {
     ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
     ...(stop || goOn ? { budgetStop: stop } : {}),
     ...(limit === undefined ? {} : { timeLimit: timeLimitOf(limit, '--time-limit') }),
     ...(silence === undefined ? {} : { silenceTimeout: silenceTimeoutOf(silence, '--silence-timeout') }),
+    ...(share === undefined ? {} : { share: shareOf(share, '--share') }),
     ...(Object.keys(slurm).length === 0 ? {} : { slurm }),
   };
 }

@@ -95,6 +95,7 @@ export function specOf(
   return {
     ...planned,
     nodes: undefined,
+    share: undefined, // its nodes see one run folder
     ...(id === undefined ? {} : { id }),
     launcher: 'slurm',
     // Else the supervisor starts it, on the first node of the allocation.

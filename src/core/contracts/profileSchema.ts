@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { portRangeText } from './ports.js';
 import { notifyProfileSchema } from './notifySchema.js';
+import { shareProblem, trimmedShare } from './share.js';
 import { slurmProfileSchema } from './slurmSchema.js';
 
 const about = <T>(text: string): z.core.$ZodCheck<T> => z.describe<T>(text);
@@ -183,6 +184,18 @@ export const profileSchema = z
             'Seconds without a line in the log of any rank, and without a figure, after which an own program counts as hung. Left out, or 0: never.',
           ),
         ),
+    ),
+    share: optional(
+      z.string().check(
+        z.superRefine((text, context) => {
+          const problem = shareProblem(trimmedShare(text));
+          if (!problem) return;
+          context.addIssue({ code: 'custom', path: [], message: problem.what, input: text });
+        }),
+        about(
+          "Folder of an own program, relative to the run's folder, that the run's other nodes get from the head before each start, for example `checkpoints`.",
+        ),
+      ),
     ),
     stopGrace: optional(
       positive.check(

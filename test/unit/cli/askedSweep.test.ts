@@ -20,6 +20,7 @@ const run: AskedRun = {
   budgetStop: false,
   timeLimit: 5400,
   silenceTimeout: 0,
+  share: 'checkpoints',
   slurm: { time: '1:00:00' },
   codeFolder: '-code',
   logdir: 'runs',

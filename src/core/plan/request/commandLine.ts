@@ -29,7 +29,7 @@ export function commandLineOf(run: AskedRun): string {
 /** All that stands before the command of the run. */
 export function runFlags(run: AskedRun): GivenFlag[] {
   const { runDir, ranks, nodes, hosts, per, gpus, wait, budget, budgetStop, timeLimit } = run;
-  const { silenceTimeout, slurm = {}, name, tags = [], notes, codeFolder, stage, logdir } = run;
+  const { silenceTimeout, share, slurm = {}, name, tags = [], notes, codeFolder, stage, logdir } = run;
   const given = (flag: string, value: string | undefined): GivenFlag[] =>
     value === undefined ? [] : [[flag, value]];
   const set = (isSet: boolean, flag: string): GivenFlag[] => (isSet ? [[flag]] : []);
@@ -48,6 +48,7 @@ export function runFlags(run: AskedRun): GivenFlag[] {
       'silence-timeout',
       silenceTimeout === undefined ? undefined : silenceTimeoutText(silenceTimeout),
     ),
+    ...given('share', share),
     ...given('debug', run.debug?.toString()),
     ...slurmTexts(slurm).flatMap((text) => given('slurm', text)),
     ...given('name', name),

@@ -3,18 +3,24 @@ import type { Profile } from '../../contracts/profileSchema.js';
 import { priceOf } from '../../cost/runCost.js';
 import type { TypedRun } from './request.js';
 
-/** What a run may cost, how long it may take or be silent, and what it asks of Slurm. */
-export type RunWishes = Pick<TypedRun, 'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'slurm'>;
+/**
+ * What a run may cost, how long it may take or be silent, what its nodes get from the head, and
+ * what it asks of Slurm.
+ */
+export type RunWishes = Pick<
+  TypedRun,
+  'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'share' | 'slurm'
+>;
 
 type Given<T> = { [K in keyof T]: T[K] | undefined };
 
 /**
- * The limits of time; the budget where the profile still has a price to count with; and what was
- * asked of Slurm where the profile still is one of Slurm.
+ * The limits of time and the folder for the nodes; the budget where the profile still has a price
+ * to count with; and what was asked of Slurm where the profile still is one of Slurm.
  */
 export function keptWishes(
   profile: Profile,
-  { budget, budgetStop, timeLimit, silenceTimeout, slurm }: Given<RunWishes>,
+  { budget, budgetStop, timeLimit, silenceTimeout, share, slurm }: Given<RunWishes>,
 ): RunWishes {
   const counts = priceOf(profile) !== undefined;
   return {
@@ -22,6 +28,7 @@ export function keptWishes(
     ...(budgetStop === undefined || !counts ? {} : { budgetStop }),
     ...(timeLimit === undefined ? {} : { timeLimit }),
     ...(silenceTimeout === undefined ? {} : { silenceTimeout }),
+    ...(share === undefined ? {} : { share }),
     ...(slurm === undefined || profile.kind !== 'slurm' ? {} : { slurm }),
   };
 }
@@ -29,7 +36,8 @@ export function keptWishes(
 /** The run with those of its wishes that are kept. */
 export function withKept<R extends RunWishes>(
   profile: Profile,
-  { budget, budgetStop, timeLimit, silenceTimeout, slurm, ...rest }: R,
+  { budget, budgetStop, timeLimit, silenceTimeout, share, slurm, ...rest }: R,
 ): Omit<R, keyof RunWishes> & RunWishes {
-  return { ...rest, ...keptWishes(profile, { budget, budgetStop, timeLimit, silenceTimeout, slurm }) };
+  const wishes = { budget, budgetStop, timeLimit, silenceTimeout, share, slurm };
+  return { ...rest, ...keptWishes(profile, wishes) };
 }

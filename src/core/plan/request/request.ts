@@ -26,6 +26,7 @@ import { gpuWishOf, type GpuWish } from './gpuWish.js';
 import { flagValue } from './flagValue.js';
 import { assertEachTaken, wishedHosts } from './hostWish.js';
 import { assertNothingOfOwn } from './ownOnly.js';
+import { wishedShare } from './share.js';
 import { absolutePaths, cleanLabel, runLabel, trainerVerb, withoutFlag, withoutTrainer } from './flags.js';
 
 /** What a rank computes on. */
@@ -80,6 +81,8 @@ export interface TypedRun {
    * profile's.
    */
   silenceTimeout?: number;
+  /** Of an own program: a folder below the run's, in place of the profile's. */
+  share?: string;
   /** The rank of an own program in Python that waits for a debugger. */
   debug?: number;
   /** What is asked of Slurm, in place of what the profile says. */
@@ -164,6 +167,8 @@ interface CommandRequest extends Common {
   logdir: string | undefined;
   /** Seconds without output after which it is ended. Undefined and 0: never. */
   silenceTimeout: number | undefined;
+  /** The folder that other nodes get from the head before each start. */
+  share: string | undefined;
   /** The rank that waits for a debugger. */
   debug: DebugRecord | undefined;
   /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
@@ -232,8 +237,8 @@ function readRequest(typed: TypedRun): RunRequest {
     if (code?.snapshot) assertProgramSent(words, code.snapshot);
     const perNode = typed.per === 'node';
     const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
-    const argv = [...words];
-    return { kind: 'command', ofTrainer: false, ...common, ...place, silenceTimeout, debug, device, argv };
+    const own = { ...place, silenceTimeout, share: wishedShare(typed), debug, argv: [...words] };
+    return { kind: 'command', ofTrainer: false, ...common, ...own, device };
   }
   assertNothingOfOwn(typed, verb);
   const evaluatedOn = onlyValue(flags, '--eval-data');
@@ -256,6 +261,7 @@ function readRequest(typed: TypedRun): RunRequest {
       cwd: inFolder,
       logdir: typed.logdir,
       silenceTimeout: undefined,
+      share: undefined,
       debug: undefined,
       code: undefined,
     };
@@ -280,7 +286,10 @@ const isEvaluatedByRanks = (argv: readonly string[]): boolean => flagValue(argv,
 export function typedOf(
   run: RunFile,
 ): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
-  Pick<TypedRun, 'nodes' | 'hosts' | 'per' | 'gpus' | 'logdir' | 'code' | 'budget' | 'budgetStop' | 'slurm'> {
+  Pick<
+    TypedRun,
+    'nodes' | 'hosts' | 'per' | 'gpus' | 'logdir' | 'share' | 'code' | 'budget' | 'budgetStop' | 'slurm'
+  > {
   const { argv, ranks, nodes, tensorboard, perNode, hostsAsked, gpusAsked, code, budget, slurm } = run;
   const trains = run.program === 'trainer';
   const device = usedDevice(run);
@@ -290,6 +299,7 @@ export function typedOf(
     ranks: perNode === true ? slotsOf(run) : ranks,
     ...(perNode === true ? { per: 'node' as const } : {}),
     ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
+    ...(run.share === undefined ? {} : { share: run.share }),
     ...(hostsAsked === undefined ? {} : { hosts: hostsAsked }),
     ...(nodes === undefined || hostsAsked ? {} : { nodes: nodes.filter(startsRanks).length }),
     ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
