@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "agent/messages/json.h"
+#include "agent/run/folder/code_files.h"
 #include "agent/run/folder/run_content.h"
 #include "common/error.h"
 #include "common/process.h"
@@ -30,8 +31,8 @@ constexpr std::string_view kCheckpoints = "checkpoints/";
 constexpr std::array<std::string_view, 12> kLocalFiles{
     "join.json",   "stop.json",   "stop-job.json", "supervisor.lock", "tensorboard.json", "tensorboard.lock",
     "mirror.json", "mirror.part", "share.json",    "code.json",       "code.diff",        "made-by-trainyard"};
-/// The user's code is on every node of the run (docs/contracts/code.md).
-constexpr std::array<std::string_view, 6> kLocalFolders{"nodes", "heartbeats", "processes", "mirror", "former", "code"};
+constexpr std::array<std::string_view, 5> kLocalFolders{"nodes", "heartbeats", "processes", "mirror", "former"};
+constexpr std::string_view kCode = "code/";
 
 std::string_view first_part(std::string_view path) { return path.substr(0, path.find('/')); }
 
@@ -173,7 +174,11 @@ std::vector<MirroredFile> list_files_below(const std::string& dir, const std::st
 }
 
 std::vector<MirroredFile> list_mirrored(const std::string& dir) {
-  std::vector<MirroredFile> files = list_files_below(dir, "", is_mirrored);
+  const CodeFiles code(dir + "/code.json");
+  std::vector<MirroredFile> files = list_files_below(dir, "", [&code](const std::string& path) {
+    const bool is_code = path.starts_with(kCode) && code.contains(path.substr(kCode.size()));
+    return is_mirrored(path) && !is_code;
+  });
   std::erase_if(files, [](const MirroredFile& file) { return !file.link.empty(); });
   sort_for_mirror(files);
   return files;

@@ -42,6 +42,9 @@ TEST(MirroredFiles, CheckpointsComeLastTheNewestFirstEachWithItsManifestBehindTh
                            "run.json.tmp-123",
                            "train/events.out.tfevents.1",
                            "out/best.pt",
+                           "code/train.py",
+                           "code/__pycache__/train.cpython-311.pyc",
+                           "code/out/last.pt",
                            "checkpoints/.tmp-step-00000003/state.json",
                            "checkpoints/step-00000001/manifest.json",
                            "checkpoints/step-00000001/model.safetensors",
@@ -52,9 +55,10 @@ TEST(MirroredFiles, CheckpointsComeLastTheNewestFirstEachWithItsManifestBehindTh
     write_file(folder.file(path), "x");
   }
   fs::create_symlink("/etc/passwd", folder.file("out/link"));
+  write_file(folder.file("code.json"), R"({"files":[["train.py",1]],"links":[]})");
   const std::vector<MirroredFile> files = list_mirrored(folder.path());
   EXPECT_EQ(paths_of(files),
-            (std::vector<std::string>{"metrics.jsonl", "out/best.pt", "run.json", "state.json",
+            (std::vector<std::string>{"code/out/last.pt", "metrics.jsonl", "out/best.pt", "run.json", "state.json",
                                       "train/events.out.tfevents.1", "checkpoints/step-00000002/model.safetensors",
                                       "checkpoints/step-00000002/state.json", "checkpoints/step-00000002/manifest.json",
                                       "checkpoints/step-00000001/model.safetensors",

@@ -82,7 +82,7 @@ TEST_F(DebuggedTest, WaitsAndSaysWhereOnceItListens) {
   EXPECT_EQ(waiting["rank"], 1);
   EXPECT_EQ(waiting["folder"], std::filesystem::canonical(folder_.path()).string());
   EXPECT_TRUE(listens_on_loopback(waiting["port"]));
-  EXPECT_EQ(state(dir)["phase"], "running");
+  EXPECT_TRUE(wait_for_phase(dir, "running"));
   write_file(dir + "/attached", "");
   EXPECT_EQ(ended(dir)["phase"], "finished");
   EXPECT_EQ(events(dir, "debugger_waiting").size(), 1U);
