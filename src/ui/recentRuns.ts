@@ -21,6 +21,8 @@ export interface RecentRun extends Pick<
   | 'budget'
   | 'budgetStop'
   | 'timeLimit'
+  | 'silenceTimeout'
+  | 'share'
   | 'slurm'
 > {
   profile: string;

@@ -87,6 +87,16 @@ test('what is wrong stands at its field, and a start goes there', async () => {
   await page.keyboard.type('python train.py');
   await page.getByLabel('One for each node').press('Space');
   await expect.poll(() => command(page)).toBe('trainyard run lab --per-node -- python train.py');
+  await page.getByLabel('Counts as hung after').fill('10m');
+  await page.getByLabel('Checkpoints folder').fill('/scratch');
+  await page
+    .getByText('the folder for the nodes must be relative to the run\'s folder, not "/scratch"')
+    .waitFor();
+  await page.getByLabel('Checkpoints folder').fill('checkpoints');
+  const own = '--per-node --silence-timeout 10m --share checkpoints -- python train.py';
+  await expect.poll(() => command(page)).toBe(`trainyard run lab ${own}`);
+  expect(await findings({ page })).toEqual([]);
+  await page.screenshot({ path: join(artifacts, 'form-program.png') });
   await page.close();
 });
 

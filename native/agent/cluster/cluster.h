@@ -59,9 +59,11 @@ class Cluster : public RankHosts {
   /// The node of rank 0, where that would be one that does not see the head's run folder.
   std::optional<std::string> blind_leader() const;
 
-  /// Brings the run's shared folder to those of these nodes that have ranks and do not see the
-  /// head's; their hosts.
-  std::vector<std::string> begin_share(const std::vector<NodeSpec>& nodes);
+  /// Of these nodes the hosts that have ranks and do not see the head's run folder.
+  std::vector<std::string> without_disk(const std::vector<NodeSpec>& nodes) const;
+  /// Brings the run's shared folder to these hosts, and to no other ones any more. A host that has
+  /// got it since the last end_share() is left alone.
+  void begin_share(const std::vector<std::string>& hosts);
   ShareState share_state() const;
   void end_share();
 

@@ -6,17 +6,25 @@
 
 namespace trainyard {
 
-std::vector<std::string> Cluster::begin_share(const std::vector<NodeSpec>& nodes) {
+std::vector<std::string> Cluster::without_disk(const std::vector<NodeSpec>& nodes) const {
   std::vector<std::string> hosts;
-  for (ClusterNode& node : nodes_) {
-    const auto is_it = [&node](const NodeSpec& one) { return one.host == node.spec.host; };
-    if (node.shared || !node.spec.has_ranks() || &node == &nodes_.front()) continue;
-    if (std::ranges::none_of(nodes, is_it)) continue;
-    node.share = std::make_unique<ShareSource>(folder_, spec_.share);
-    ask_share(node);
-    hosts.push_back(node.spec.host);
+  for (const NodeSpec& one : nodes) {
+    const ClusterNode* node = find(one.host);
+    const bool is_other = node != nullptr && node != &nodes_.front() && !node->shared;
+    if (is_other && one.has_ranks()) hosts.push_back(one.host);
   }
   return hosts;
+}
+
+void Cluster::begin_share(const std::vector<std::string>& hosts) {
+  for (ClusterNode& node : nodes_) {
+    if (std::ranges::find(hosts, node.spec.host) == hosts.end()) {
+      node.share.reset();
+    } else if (!node.share) {
+      node.share = std::make_unique<ShareSource>(folder_, spec_.share);
+      ask_share(node);
+    }
+  }
 }
 
 void Cluster::end_share() {

@@ -44,8 +44,8 @@ class FileWire {
   /// Says that what was sent is all for now, with these fields, and waits until it is written.
   void pass(Json fields);
   void say(const Json& message) { wire_.send(message); }
-  /// Of a link the link; else the bytes from `from` on. False where the file changed or went meanwhile: the node then
-  /// keeps what it had.
+  /// Sends the link, or the bytes of the file from `from` on. False where the file changed or went
+  /// meanwhile: the node then keeps what it had.
   bool send(const MirroredFile& file, uint64_t from);
   /// The node need not wait for more.
   void say_bye();

@@ -17,7 +17,7 @@ class ShareSource {
  public:
   struct Status {
     bool done = false;
-    std::string why;               ///< why the node cannot get it; empty: nothing keeps it from that
+    std::string why;               ///< why the node cannot get it; empty: it can
     int64_t files = 0, bytes = 0;  ///< that were sent
   };
 

@@ -16,8 +16,8 @@ class IncomingFiles {
  public:
   using Accepts = std::function<bool(const std::string& path)>;
   using PartOf = std::function<std::string(const std::string& path)>;
-  /// `dir`: what the paths of files are relative to. `accepts`: whether a file of that path may come.
-  /// `part_of`: where a file is written until it is whole, on the disk of its place.
+  /// `dir`: what the paths of files are relative to. `accepts`: whether a file of that path may
+  /// come. `part_of`: where a file is written until it is whole, on the disk of its place.
   IncomingFiles(std::string dir, Accepts accepts, PartOf part_of)
       : dir_(std::move(dir)), accepts_(std::move(accepts)), part_of_(std::move(part_of)) {}
   ~IncomingFiles() { give_up(); }

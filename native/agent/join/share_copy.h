@@ -9,6 +9,7 @@
 namespace trainyard {
 
 /// `share`: the folder's name, as run.json has it. Throws FieldError for one that cannot be shared.
-std::unique_ptr<FileCopyThread> start_share_copy(const RunFolder& folder, JoinSpec spec, const std::string& share);
+std::unique_ptr<FileCopyThread> start_share_copy(const RunFolder& folder, const JoinSpec& spec,
+                                                 const std::string& share);
 
 }  // namespace trainyard

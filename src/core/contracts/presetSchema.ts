@@ -61,6 +61,20 @@ export const presetSchema = z
         about('How long a start may take, for example 90s, 30m, 2h or 1d. It then stops after a checkpoint.'),
       ),
     ),
+    silenceTimeout: optional(
+      word.check(
+        about(
+          'Of an own program: after how long without a line or a figure it counts as hung, for example 10m. 0: never.',
+        ),
+      ),
+    ),
+    share: optional(
+      word.check(
+        about(
+          "Of an own program: the folder, relative to the run's folder, that the other nodes get from the head before each start.",
+        ),
+      ),
+    ),
     slurm: optional(
       slurmWishSchema.check(about('What is asked of Slurm, in place of what the profile says.')),
     ),

@@ -32,6 +32,10 @@ export const taskSchema = z
     budgetStop: z.optional(z.boolean()),
     /** Say `2h`; the run then stops after a checkpoint. */
     timeLimit: z.optional(word),
+    /** Of an own program, say `10m`: after such a silence it counts as hung. */
+    silenceTimeout: z.optional(word),
+    /** Of an own program: the folder of the run's that the other nodes get from the head. */
+    share: z.optional(word),
     slurm: z.optional(slurmWishSchema),
     tensorboard: z.optional(z.boolean()),
     dashboard: z.optional(z.boolean()),

@@ -4,6 +4,7 @@ import { check, problemsText } from '../base/validation.js';
 import { localProfile } from '../contracts/profileSchema.js';
 import { taskSchema } from '../contracts/taskSchema.js';
 import { gpuWishOf } from './request/gpuWish.js';
+import { ownWishesOf } from './request/ownWishes.js';
 import { timeLimitOf } from './request/timeLimit.js';
 import { slurmTexts, slurmWishOf } from '../slurm/wish.js';
 import type { TypedRun } from './request/request.js';
@@ -45,6 +46,8 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     budget,
     budgetStop,
     timeLimit,
+    silenceTimeout,
+    share,
     slurm,
     ...rest
   } = result.data;
@@ -64,6 +67,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(budget === undefined ? {} : { budget }),
     ...(budgetStop === undefined ? {} : { budgetStop }),
     ...(timeLimit === undefined ? {} : { timeLimit: timeLimitOf(timeLimit, '"timeLimit" of the task') }),
+    ...ownWishesOf({ silenceTimeout, share }, (field) => `"${field}" of the task`),
     ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
     tensorboard: rest.tensorboard ?? false,
     ...(rest.wait === undefined ? {} : { wait: rest.wait }),

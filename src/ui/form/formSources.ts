@@ -8,6 +8,7 @@ import type { Preset } from '../../core/contracts/presetSchema.js';
 import type { AskedRun } from '../../core/plan/request/commandLine.js';
 import { withKept } from '../../core/plan/request/keptWishes.js';
 import { presetRun } from '../../core/presets/presetRun.js';
+import { silenceAgain } from '../../core/plan/request/ownWishes.js';
 import { timeLimitAgain, typedOf } from '../../core/plan/request/request.js';
 import { joinWords } from '../../core/plan/request/argv.js';
 import type { FormChoice } from '../../webview/formProtocol.js';
@@ -65,6 +66,7 @@ function askedOf(profile: string, { run, about }: RunOverview['entry']): AskedRu
     profile,
     ...typed,
     ...timeLimitAgain(run),
+    ...silenceAgain(run),
     ...(cwd === undefined || run.profile.kind !== 'local' ? {} : { cwd }),
     ...(code === undefined ? {} : { codeFolder: code.record.folder }),
     ...(about && about.tags.length > 0 ? { tags: about.tags } : {}),

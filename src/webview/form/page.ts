@@ -167,7 +167,29 @@ export class FormPage extends LitElement {
       problem: problems['logdir'],
       wide: true,
       change: this.set('logdir'),
-    })}`;
+    })}
+    ${textField({
+      id: 'silenceTimeout',
+      label: 'Counts as hung after',
+      placeholder: 'what the profile says',
+      help: 'Without a line or a figure, say 10m. It then starts anew, where restarts are left.',
+      value: values.silenceTimeout,
+      problem: problems['silenceTimeout'],
+      change: this.set('silenceTimeout'),
+    })}
+    ${
+      isHere || view.slurm.length > 0
+        ? nothing
+        : textField({
+            id: 'share',
+            label: 'Checkpoints folder',
+            placeholder: 'what the profile says',
+            help: 'Each node gets it from the head before each start, say checkpoints.',
+            value: values.share,
+            problem: problems['share'],
+            change: this.set('share'),
+          })
+    }`;
   }
 
   private data(values: FormValues, view: FormView): TemplateResult {

@@ -40,9 +40,9 @@ int64_t time_written(const struct stat& info);
 bool is_mirrored(std::string_view path);
 
 /// The files below `dir` in the order in which they are copied: checkpoints come last, the newest
-/// one first and each with its manifest behind the rest of it. Left out are links, and the user's code
-/// as it came, which every node of the run has (docs/contracts/code.md). Throws Error where a part of
-/// the folder cannot be looked at, and where there are more than 20,000 files.
+/// one first and each with its manifest behind the rest of it. Left out are links, and the user's
+/// code as it came, which every node of the run has (docs/contracts/code.md). Throws Error where a
+/// part of the folder cannot be looked at, and where there are more than 20,000 files.
 std::vector<MirroredFile> list_mirrored(const std::string& dir);
 
 /// The files and links of which `accepts` takes the path, below a folder of `dir` ("out/"), in no

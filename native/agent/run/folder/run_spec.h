@@ -79,7 +79,7 @@ struct RunSpec {
   std::string interface = "auto";
   int first_port = 0, last_port = 0;  ///< what may be listened on; 0: any
   std::string mirror;                 ///< the host that keeps a copy of the run folder; empty: none
-  std::string share;                  ///< a folder that nodes get from the head before each start; empty: none
+  std::string share;                  ///< a folder that nodes get from the head; empty: none
   int min_nodes = 1;                  ///< of those with ranks
   /// How many nodes with ranks a generation has: all that are no spares.
   int usual_nodes() const;

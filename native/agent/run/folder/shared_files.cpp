@@ -1,13 +1,17 @@
 #include "agent/run/folder/shared_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <string_view>
 
 #include "agent/messages/json.h"
 #include "agent/run/folder/run_content.h"
 #include "agent/system/paths.h"
+#include "common/error.h"
 #include "common/files.h"
 
 namespace trainyard {
@@ -17,13 +21,16 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kCode = "code/";
-constexpr std::string_view kPart = ".trainyard.part";
+constexpr std::string_view kPart = ".trainyard.part-";
 /// Of one machine alone, or on every node already.
 constexpr std::array<std::string_view, 6> kOwnFolders{"nodes", "heartbeats", "processes", "mirror", "former", "code"};
 
-/// `share` or `code/<share>`, whichever `path` is below; empty: neither.
+/// Below the run folder.
+std::array<std::string, 2> roots_of(const std::string& share) { return {share, std::string(kCode) + share}; }
+
+/// Which of them `path` is below; empty: neither.
 std::string root_of(const std::string& share, const std::string& path) {
-  for (const std::string& root : {share, std::string(kCode) + share}) {
+  for (const std::string& root : roots_of(share)) {
     if (path.starts_with(root + "/")) return root;
   }
   return "";
@@ -44,17 +51,25 @@ std::string why_not_shared(const std::string& share) {
 }
 
 bool is_shared(const std::string& share, const std::string& path) {
-  const bool is_part = fs::path(path).filename() == kPart;
+  const bool is_part = fs::path(path).filename().string().starts_with(kPart);
   return has_safe_parts(path) && !root_of(share, path).empty() && !is_part && !is_temporary(path) && !is_run_file(path);
 }
 
-std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path) {
-  return folder.file(root_of(share, path) + "/" + std::string(kPart));
+std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path,
+                        const std::string& host) {
+  return folder.file(root_of(share, path) + "/" + std::string(kPart) + host);
+}
+
+void remove_shared_parts(const RunFolder& folder, const std::string& share, const std::string& host) {
+  for (const std::string& root : roots_of(share)) {
+    const std::string part = shared_part(folder, share, root + "/file", host);
+    if (::unlink(part.c_str()) != 0 && errno != ENOENT) throw file_error("remove", part);
+  }
 }
 
 std::vector<MirroredFile> list_shared(const RunFolder& folder, const std::string& share) {
   std::vector<MirroredFile> files;
-  for (const std::string& root : {share, std::string(kCode) + share}) {
+  for (const std::string& root : roots_of(share)) {
     if (!folder_exists(folder.file(root))) continue;
     const auto accepts = [&](const std::string& path) { return is_shared(share, path); };
     for (MirroredFile& file : list_files_below(folder.dir(), root + "/", accepts)) {

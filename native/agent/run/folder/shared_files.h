@@ -15,12 +15,17 @@ inline std::string share_greeting(const std::string& host) { return host + "+sha
 /// Why a run folder cannot share such a folder of its own; empty: it can.
 std::string why_not_shared(const std::string& share);
 
-/// Whether a path, relative to the run folder, is of a file that is shared: below `share` itself, or
-/// below the folder of that name in the user's code.
+/// Whether a path, relative to the run folder, is of a file that is shared: below `share` itself,
+/// or below the folder of that name in the user's code.
 bool is_shared(const std::string& share, const std::string& path);
 
-/// Where a file of that path is written until it is whole, on the disk of its place.
-std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path);
+/// Where this node writes a file of that path until it is whole, on the disk of its place. Nodes
+/// that share a disk with one another write files of their own there.
+std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path,
+                        const std::string& host);
+
+/// Removes what this node, killed in the middle of a file, left of it.
+void remove_shared_parts(const RunFolder& folder, const std::string& share, const std::string& host);
 
 /// The files here, and the links to other files of them. Throws Error as list_mirrored does.
 std::vector<MirroredFile> list_shared(const RunFolder& folder, const std::string& share);

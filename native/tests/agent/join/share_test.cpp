@@ -1,4 +1,5 @@
-// An own program's folder of checkpoints: every node gets what the head has of it before each start.
+// An own program's folder of checkpoints: every node gets what the head has of it before each
+// start.
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 TEST(SharedFiles, AreThoseBelowTheFolderAndBelowTheOneOfThatNameInTheCode) {
   const TemporaryFolder made;
   const RunFolder folder(made.path());
-  for (const char* path : {"out/a.pt", "out/sub/b.pt", "out/.trainyard.part", "out/c.pt.tmp-12", "code/out/d.pt",
+  for (const char* path : {"out/a.pt", "out/sub/b.pt", "out/.trainyard.part-gpu2", "out/c.pt.tmp-12", "code/out/d.pt",
                            "code/train.py", "outside.pt", "output/e.pt", "run.json"}) {
     fs::create_directories(fs::path(folder.file(path)).parent_path());
     write_file(folder.file(path), path);
@@ -106,7 +107,7 @@ TEST_F(ShareTest, EachRestartBeginsWithWhatTheHeadHasAndNodesKeepWhatIsTheirs) {
   EXPECT_EQ(text(node + "/seen-3"), "2.pt\nlast\nown.pt\nsub\ntwo\n");
   EXPECT_EQ(text(node + "/ckpt/own.pt"), "mine\n");
   EXPECT_FALSE(fs::exists(dir + "/ckpt/own.pt"));
-  EXPECT_FALSE(fs::exists(node + "/ckpt/.trainyard.part"));
+  EXPECT_FALSE(fs::exists(node + "/ckpt/.trainyard.part-gpu2"));
   const std::vector<Json> copies = events(dir, "shared");
   ASSERT_EQ(copies.size(), 2U);
   EXPECT_EQ(copies[0]["folder"], "ckpt");
@@ -145,7 +146,7 @@ TEST_F(ShareTest, ANodeThatJoinsAnewInTheMidstGetsItAllTheSame) {
     fi
     if [ $g = 2 ]; then [ "$(stat -c %s ckpt/big.pt)" = 300000000 ] && [ "$(cat ckpt/z.pt)" = one ]; exit; fi
     sleep 60)sh"));
-  const std::string part = second(dir) + "/ckpt/.trainyard.part";
+  const std::string part = second(dir) + "/ckpt/.trainyard.part-gpu2";
   ASSERT_TRUE(eventually([&] { return fs::exists(part); }));
   ASSERT_TRUE(signal_process(second_join(dir), SIGKILL));
   ASSERT_TRUE(eventually([&] { return second_join(dir).pid == 0; }));

@@ -4,7 +4,8 @@ import { priceOf } from '../../cost/runCost.js';
 import { slurmTexts, slurmWishOf } from '../../slurm/wish.js';
 import { parseStage, stageText } from '../../stage/spec.js';
 import { aboutOf, tagsOf } from '../request/about.js';
-import { timeLimitOf, timeLimitText } from '../request/timeLimit.js';
+import { ownWishesOf } from '../request/ownWishes.js';
+import { silenceTimeoutText, timeLimitOf, timeLimitText } from '../request/timeLimit.js';
 import { amountOf } from '../request/budget.js';
 import type { AskedRun } from '../request/commandLine.js';
 import { flagValue } from '../request/flagValue.js';
@@ -64,6 +65,8 @@ export const emptyForm = (profile: string): RunFormValues => ({
   budget: '',
   budgetStop: '',
   timeLimit: '',
+  silenceTimeout: '',
+  share: '',
   slurm: {},
   tensorboard: false,
   name: '',
@@ -104,6 +107,17 @@ export function askedBudget({ budget, budgetStop }: RunFormValues): Pick<AskedRu
 export const askedTimeLimit = ({ timeLimit }: RunFormValues): Pick<AskedRun, 'timeLimit'> =>
   timeLimit.trim() === '' ? {} : { timeLimit: timeLimitOf(timeLimit, 'the time limit') };
 
+const ownNames = { silenceTimeout: 'the limit of silence', share: 'the folder for the nodes' };
+
+/** What only an own program has; on this machine no other node gets a folder. UserError (usage). */
+export function askedOfOwn(values: RunFormValues, on: Profile): Pick<AskedRun, 'silenceTimeout' | 'share'> {
+  if (values.what !== 'program') return {};
+  const filled = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
+  const share = on.kind === 'ssh' ? filled(values.share) : undefined;
+  const texts = { silenceTimeout: filled(values.silenceTimeout), share };
+  return ownWishesOf(texts, (field) => ownNames[field]);
+}
+
 /** What the form asks of Slurm. UserError (usage) for a value that cannot stand there. */
 export function askedSlurm({ slurm }: RunFormValues): Pick<AskedRun, 'slurm'> {
   const given = Object.entries(slurm).filter(([, value]) => value.trim() !== '');
@@ -141,6 +155,7 @@ export function askedRun(values: RunFormValues, on: Profile): AskedRun {
     ...(wait && on.kind !== 'slurm' ? { wait } : {}),
     ...(priceOf(on) === undefined ? {} : askedBudget(values)),
     ...askedTimeLimit(values),
+    ...askedOfOwn(values, on),
     ...(on.kind === 'slurm' ? askedSlurm(values) : {}),
     ...(tensorboard ? { tensorboard } : {}),
     ...(name === '' ? {} : { name }),
@@ -173,6 +188,8 @@ export function formOf(run: AskedRun): RunFormValues {
     budget: numberText(run.budget),
     budgetStop: run.budgetStop === undefined ? '' : run.budgetStop ? 'stop' : 'goOn',
     timeLimit: run.timeLimit === undefined ? '' : timeLimitText(run.timeLimit),
+    silenceTimeout: run.silenceTimeout === undefined ? '' : silenceTimeoutText(run.silenceTimeout),
+    share: run.share ?? '',
     slurm: Object.fromEntries(slurmTexts(run.slurm ?? {}).map((text) => splitOnce(text))),
     tensorboard: run.tensorboard ?? false,
     name: run.name ?? '',

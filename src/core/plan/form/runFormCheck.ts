@@ -13,6 +13,7 @@ import { requestOf, type RunRequest } from '../request/request.js';
 import {
   askedBudget,
   askedHosts,
+  askedOfOwn,
   askedRun,
   askedSlurm,
   askedTimeLimit,
@@ -88,6 +89,8 @@ export function checkForm(
     attempt('budget', () => budgetOf({ profile, ...askedBudget(values) }));
   }
   attempt('timeLimit', () => askedTimeLimit(values));
+  attempt('silenceTimeout', () => askedOfOwn({ ...values, share: '' }, profile));
+  attempt('share', () => askedOfOwn({ ...values, silenceTimeout: '' }, profile));
   if (profile.kind === 'slurm') {
     for (const [key, value] of Object.entries(values.slurm)) {
       attempt(`slurm.${key}`, () => askedSlurm({ ...values, slurm: { [key]: value } }));

@@ -37,6 +37,10 @@ export interface RunFormValues {
   budgetStop: '' | 'stop' | 'goOn';
   /** How long the run may take, say 2h; empty for as long as it wants. */
   timeLimit: string;
+  /** Of an own program: how long it may say nothing, say 10m; empty for what the profile says. */
+  silenceTimeout: string;
+  /** Of an own program: the folder that the other nodes get; empty for what the profile says. */
+  share: string;
   /** What is asked of Slurm, by the names of its fields; empty for what the profile says. */
   slurm: Record<string, string>;
   tensorboard: boolean;

@@ -24,11 +24,11 @@ export function timeLimitOf(text: string, what: string): number {
 export const silenceTimeoutOf = (text: string, what: string): number =>
   text.trim() === '0' ? 0 : timeLimitOf(text, what);
 
-/** The same seconds as such a text. */
-export const silenceTimeoutText = (seconds: number): string => (seconds === 0 ? '0' : `${seconds}s`);
-
 /** The same seconds as such a text, in the largest unit that leaves no fraction. */
 export function timeLimitText(limit: number): string {
   const unit = (['d', 'h', 'm'] as const).find((each) => limit % seconds[each] === 0) ?? 's';
   return `${limit / seconds[unit]}${unit}`;
 }
+
+/** The same of a limit of silence. */
+export const silenceTimeoutText = (limit: number): string => (limit === 0 ? '0' : timeLimitText(limit));

@@ -78,6 +78,8 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   budget: fc.constantFrom('', '12.5'),
   budgetStop: fc.constantFrom('', 'stop', 'goOn'),
   timeLimit: fc.constantFrom('', '90s', '1.5h'),
+  silenceTimeout: fc.constantFrom('', '10m', '0'),
+  share: fc.constantFrom('', 'checkpoints', './out/'),
   slurm: fc.constantFrom<Record<string, string>>(
     {},
     { partition: 'long', time: '2:00:00', requeue: 'false' },

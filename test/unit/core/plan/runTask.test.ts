@@ -34,6 +34,8 @@ describe('taskRun', () => {
     expect(of({ command: 'make', hosts: ['gpu1', 'gpu3'] })).toMatchObject({ hosts: ['gpu1', 'gpu3'] });
     expect(of({ command: 'make', gpus: '0,2' })).toMatchObject({ gpus: '0,2' });
     expect(of({ command: 'make', timeLimit: '30m' })).toMatchObject({ timeLimit: 1800 });
+    const own = { silenceTimeout: '10m', share: './checkpoints/' };
+    expect(of({ command: 'make', ...own })).toMatchObject({ silenceTimeout: 600, share: 'checkpoints' });
     expect(of({ command: 'make' })).not.toHaveProperty('wait');
     expect(of({ command: 'make data', perSlot: true })).toMatchObject({ per: 'slot' });
     expect(of({ command: 'torchrun a.py', perNode: true })).toMatchObject({ per: 'node' });
@@ -51,6 +53,11 @@ describe('taskRun', () => {
     [{ command: 'a', gpus: '0,0' }, '"gpus" of the task names GPU 0 twice'],
     [{ command: 'a', budget: 0 }, 'budget: '],
     [{ command: 'a', timeLimit: '30' }, '"timeLimit" of the task must be from 1s to 365d, not "30"'],
+    [
+      { command: 'a', silenceTimeout: '10' },
+      '"silenceTimeout" of the task must be from 1s to 365d, not "10"',
+    ],
+    [{ command: 'a', share: '/scratch' }, '"share" of the task must be relative'],
     [{ command: 'a', slurm: { queue: 'long' } }, 'slurm: '],
     [{ command: 'a', slurm: { time: 'long' } }, '"long" is no time limit of Slurm'],
     [{ command: 'a', code: 'x', cwd: 'y' }, 'cwd: cannot stand beside "code"'],

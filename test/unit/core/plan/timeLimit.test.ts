@@ -41,7 +41,7 @@ it('is the same for silence, which 0 leaves without a limit', () => {
   expect([silenceTimeoutOf('10m', 'it'), silenceTimeoutOf('0', 'it')]).toEqual([600, 0]);
   expect(() => silenceTimeoutOf('10', 'it')).toThrow(/it must be from 1s to 365d/);
   const asked = { profile: 'lab', words: ['true'], silenceTimeout: 600 };
-  expect(commandLineOf(asked)).toBe('trainyard run lab --silence-timeout 600s -- true');
+  expect(commandLineOf(asked)).toBe('trainyard run lab --silence-timeout 10m -- true');
   expect(commandLineOf({ ...asked, silenceTimeout: 0 })).toContain('--silence-timeout 0 ');
   expect(withKept({ name: 'lab', kind: 'local' }, asked)).toEqual(asked);
 });

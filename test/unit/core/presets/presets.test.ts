@@ -129,6 +129,7 @@ describe('a preset as a run', () => {
     ...{ name: 'p', command: 'python train.py "two words"', ranks: 2, nodes: 2, per: 'slot', gpus: 1 },
     ...{ wait: true, tensorboard: true, evaluator: false, runName: 'birds', tags: ['a'], notes: 'n' },
     ...{ cwd: 'src', logdir: 'logs', stage: '/shared:/scratch', timeLimit: '2h' },
+    ...{ silenceTimeout: '10m', share: 'checkpoints' },
   };
 
   it('has everything, and goes where it says or where it is asked for', () => {
@@ -137,11 +138,15 @@ describe('a preset as a run', () => {
       ...{ gpus: '1', wait: true, tensorboard: true, evaluator: false, name: 'birds', tags: ['a'] },
       ...{ notes: 'n', cwd: 'src', logdir: 'logs' },
       timeLimit: 7200,
+      ...{ silenceTimeout: 600, share: 'checkpoints' },
       stage: { host: undefined, from: '/shared', to: '/scratch' },
     });
     expect(presetRun(night, 'other').profile).toBe('lab');
     expect(() => presetRun({ ...full, timeLimit: '2' }, 'lab')).toThrow(
       '"timeLimit" of the preset p must be from 1s to 365d, not "2"',
+    );
+    expect(() => presetRun({ ...full, share: '../a' }, 'lab')).toThrow(
+      '"share" of the preset p must not have',
     );
     expect(() => presetRun({ ...full, stage: '/a' }, 'lab')).toThrow('/a does not name two folders');
   });

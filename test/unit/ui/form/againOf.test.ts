@@ -15,5 +15,8 @@ it('a run like another one has its command and its name, and a run without a nam
   expect(againOf(profile, { ...entry, about: { ...about, name: '' } })).not.toHaveProperty('name');
   const limited = { ...entry.run!, limits: { ...entry.run!.limits, timeLimit: 90 } };
   expect(againOf(profile, { ...entry, run: limited })).toMatchObject({ timeLimit: 90 });
+  const own = { ...entry.run!, program: 'command' as const, share: 'out' };
+  const silent = { ...own, limits: { ...own.limits, silenceTimeout: 60 } };
+  expect(againOf(profile, { ...entry, run: silent })).toMatchObject({ silenceTimeout: 60, share: 'out' });
   expect(againOf(profile, { ...entry, run: null })).toBeUndefined();
 });
