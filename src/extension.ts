@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Logger } from './core/base/log.js';
 import { registerLanguageTools } from './ui/assist/languageTools.js';
-import { pressRemedy } from './ui/commands/showError.js';
+import { pressRemedy, showError } from './ui/commands/showError.js';
 import { registerCommands } from './ui/commands/register.js';
 import { registerTerminalProfile } from './ui/commands/terminalProfile.js';
 import type { Ui } from './ui/commands/ui.js';
@@ -18,6 +18,7 @@ import { RunPanels } from './ui/panels/runPanels.js';
 import { tensorboardPanels } from './ui/panels/tensorboardPanel.js';
 import { ProfileWatcher } from './ui/profileWatcher.js';
 import { ReadOnlyDocuments } from './ui/readOnlyDocuments.js';
+import { rememberedSweeps } from './ui/remembered/rememberedSweeps.js';
 import { Services } from './ui/services.js';
 import { snapshotOf, type Snapshot } from './ui/snapshot.js';
 import { RunNotifications } from './ui/runNotifications.js';
@@ -104,5 +105,15 @@ export function activate(context: vscode.ExtensionContext): Api {
     registerTasks(ui),
     registerTerminalProfile(ui),
   );
+  if (rememberedSweeps(context.workspaceState).length > 0) void offerLeftSweeps(ui);
   return { snapshot: () => snapshotOf(ui, statusBar) };
+}
+
+async function offerLeftSweeps(ui: Ui): Promise<void> {
+  try {
+    const { offerSweeps } = await (await loadLazy()).commands.reports();
+    await offerSweeps(ui);
+  } catch (error) {
+    void showError(ui, error);
+  }
 }

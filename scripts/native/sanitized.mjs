@@ -53,7 +53,8 @@ function environment(kind, reports) {
   const suppressed = `suppressions=${join(native, 'tests', 'sanitizers', `${kind}.txt`)}`;
   const options =
     kind === 'thread'
-      ? { TSAN_OPTIONS: `${log}:${suppressed}:halt_on_error=0:second_deadlock_stack=1` }
+      ? // The process that asks for figures is forked from one with threads, and has its own.
+        { TSAN_OPTIONS: `${log}:${suppressed}:halt_on_error=0:second_deadlock_stack=1:die_after_fork=0` }
       : {
           ASAN_OPTIONS: `${log}:strict_string_checks=1:check_initialization_order=1`,
           UBSAN_OPTIONS: `${log}:print_stacktrace=1`,

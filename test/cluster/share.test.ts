@@ -11,17 +11,19 @@ import { eventsOf } from './support/runs.js';
 /** Rank 0 writes one more step at each start and fails; the third start ends well. */
 const program = `
 import json, os, sys, time
-rank, path = int(os.environ['RANK']), 'out/last.json'
+rank = int(os.environ['RANK'])
+path = 'new/last.json' if os.path.exists('new/last.json') else 'out/last.json'
 step = json.load(open(path))['step'] if os.path.exists(path) else 0
 print('from', step, flush=True)
 if step == 2:
     sys.exit(0)
 if rank > 0:
     time.sleep(600)
-os.makedirs('out', exist_ok=True)
-with open(path + '.new', 'w') as file:
-    json.dump({'step': step + 1}, file)
-os.replace(path + '.new', path)
+for folder in ('out', 'new'):
+    os.makedirs(folder, exist_ok=True)
+    with open(folder + '/last.new', 'w') as file:
+        json.dump({'step': step + 1}, file)
+    os.replace(folder + '/last.new', folder + '/last.json')
 sys.exit(1)
 `;
 
@@ -52,7 +54,7 @@ test('every rank goes on from the checkpoint of rank 0, after a failure and at a
   expectExit(begun, 5);
   const [, second] = hosts.profile.hosts ?? [];
   expect(begun.stdout + begun.stderr).toMatch(new RegExp(`copied out to ${second?.host ?? ''}: 1 file, `));
-  const resumed = await trainyard('resume', 'last');
+  const resumed = await trainyard('resume', 'last', '--share', 'new');
   expectExit(resumed, 0);
   const [head = '', other = ''] = hosts.homes.map((home) => {
     const runs = join(home, '.trainyard/runs');
@@ -60,10 +62,12 @@ test('every rank goes on from the checkpoint of rank 0, after a failure and at a
   });
   const said = [0, 1].map((rank) => readFileSync(join(head, `logs/rank-${rank}.log`), 'utf8'));
   expect(said).toEqual(['from 0\nfrom 1\nfrom 2\n', 'from 0\nfrom 1\nfrom 2\n']);
-  expect(readFileSync(join(other, 'code/out/last.json'), 'utf8')).toBe('{"step": 2}');
+  expect(readFileSync(join(other, 'code/out/last.json'), 'utf8')).toBe('{"step": 1}');
+  expect(readFileSync(join(other, 'code/new/last.json'), 'utf8')).toBe('{"step": 2}');
   const copies = eventsOf(head).filter(({ kind }) => kind === 'shared');
   expect(copies).toHaveLength(2);
   expect(copies[0]).toMatchObject({ folder: 'out', hosts: [second?.host], files: 1, bytes: 11 });
+  expect(copies[1]).toMatchObject({ folder: 'new', files: 1 });
 });
 
 test('a folder that cannot be one is refused before anything starts', async () => {

@@ -148,7 +148,7 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
   }
 });
 
-test('a sweep is asked for, goes on after it was cancelled, and its best starts a new run', async () => {
+test('a sweep is asked for, goes on after a reload and a cancel, and its best starts a new run', async () => {
   const { page } = workbench;
   const before = workbench.startedRuns().length;
   const ask = async (): Promise<void> => {
@@ -158,13 +158,19 @@ test('a sweep is asked for, goes on after it was cancelled, and its best starts 
     await answer(workbench, 'The figure that counts', 'loss');
     await answer(workbench, 'Stop poor trials', '1');
   };
-  const sweeping = workbench.host.command('trainyard.runSweep', { profile: 'local' });
+  void workbench.host.command('trainyard.runSweep', { profile: 'local' }).catch(() => undefined);
   await ask();
-  const toast = page.locator('.notification-toast', { hasText: 'trial 2 (x=2) of 3 started' }).first();
+  const toast = page.locator('.notification-toast', { hasText: 'trial 2 (x=2) of 3' }).first();
   await toast.waitFor();
   await workbench.screenshot('sweep', 'dark', 1600);
+
+  // The window ends, and the next one offers to go on.
+  await workbench.reload();
+  const ended = 'ended with its window: 1 of 3 trials are kept.';
+  const offer = page.locator('.notification-toast', { hasText: ended });
+  await offer.getByRole('button', { name: 'Go On' }).click();
+  await toast.waitFor();
   await toast.getByRole('button', { name: 'Cancel' }).click();
-  await sweeping;
   await workbench.writeFile(join(workbench.folder, 'workspace', 'go'), '');
   await workbench.webview().getByText('The sweep was ended before all trials were tried.').waitFor();
   await workbench.host.command('notifications.clearAll');

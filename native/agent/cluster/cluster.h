@@ -61,8 +61,7 @@ class Cluster : public RankHosts {
 
   /// Of these nodes the hosts that have ranks and do not see the head's run folder.
   std::vector<std::string> without_disk(const std::vector<NodeSpec>& nodes) const;
-  /// Brings the run's shared folder to these hosts, and to no other ones any more. A host that has
-  /// got it since the last end_share() is left alone.
+  /// Brings the run's shared folder to these hosts, until end_share().
   void begin_share(const std::vector<std::string>& hosts);
   ShareState share_state() const;
   void end_share();

@@ -3,8 +3,15 @@
 
 #include "agent/cluster/cluster.h"
 #include "agent/run/folder/shared_files.h"
+#include "agent/system/clock.h"
 
 namespace trainyard {
+
+namespace {
+
+constexpr double kStuckSeconds = 600;  // a large file may take minutes to be on a slow disk
+
+}  // namespace
 
 std::vector<std::string> Cluster::without_disk(const std::vector<NodeSpec>& nodes) const {
   std::vector<std::string> hosts;
@@ -18,16 +25,16 @@ std::vector<std::string> Cluster::without_disk(const std::vector<NodeSpec>& node
 
 void Cluster::begin_share(const std::vector<std::string>& hosts) {
   for (ClusterNode& node : nodes_) {
-    if (std::ranges::find(hosts, node.spec.host) == hosts.end()) {
-      node.share.reset();
-    } else if (!node.share) {
-      node.share = std::make_unique<ShareSource>(folder_, spec_.share);
-      ask_share(node);
-    }
+    if (std::ranges::find(hosts, node.spec.host) == hosts.end()) continue;
+    node.share = std::make_unique<ShareSource>(folder_, spec_.share);
+    ask_share(node);
   }
 }
 
 void Cluster::end_share() {
+  for (ClusterNode& node : nodes_) {
+    if (node.share) node.share->give_up();
+  }
   for (ClusterNode& node : nodes_) node.share.reset();
 }
 
@@ -40,7 +47,10 @@ ShareState Cluster::share_state() const {
     state.bytes += status.bytes;
     if (!status.done && node.state == ClusterNode::State::lost) state.lost = true;
     if (!status.done) state.done = false;
-    if (!status.why.empty() && state.why.empty()) state.why = node.spec.host + ": " + status.why;
+    std::string why = status.why;
+    const bool is_stuck = !status.done && monotonic_seconds() - status.moved > kStuckSeconds;
+    if (why.empty() && is_stuck) why = "its disk, or the way to it, has taken nothing for 10 min";
+    if (!why.empty() && state.why.empty()) state.why = node.spec.host + ": " + why;
   }
   return state;
 }

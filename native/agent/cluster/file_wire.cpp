@@ -60,6 +60,7 @@ void FileWire::take(const Json& message) {
     asked_ = true;
   } else if (kind == "got") {
     confirmed_ = static_cast<uint64_t>(fields.integer("bytes", 0, INT64_MAX));
+    got(confirmed_);
   } else if (kind == "passed") {
     passed_ = true;
   } else if (kind == "failed") {

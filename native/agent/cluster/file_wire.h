@@ -34,6 +34,8 @@ class FileWire {
 
   /// A file that the node has, as it says before it asks for files.
   virtual void has_file(const std::string& path, uint64_t size, int64_t time) = 0;
+  /// So many bytes of files are written there, over this connection.
+  virtual void got(uint64_t /*bytes*/) {}
   /// Called while this thread waits. Throws FileWireBroken where nobody has a use for it any more.
   virtual void look() = 0;
   /// Seconds after which a node that says nothing is lost.

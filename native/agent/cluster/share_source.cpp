@@ -7,6 +7,7 @@
 
 #include "agent/cluster/file_wire.h"
 #include "agent/run/folder/shared_files.h"
+#include "agent/system/clock.h"
 #include "common/error.h"
 
 namespace trainyard {
@@ -81,10 +82,16 @@ class ShareSource::Work : FileWire {
   void count(uint64_t bytes) {
     const std::scoped_lock lock(shared_.mutex);
     ++shared_.status.files;
+    shared_.status.moved = monotonic_seconds();
     shared_.status.bytes += static_cast<int64_t>(bytes);
   }
 
   void has_file(const std::string& path, uint64_t size, int64_t time) override { copies_[path] = {size, time}; }
+
+  void got(uint64_t /*bytes*/) override {
+    const std::scoped_lock lock(shared_.mutex);
+    shared_.status.moved = monotonic_seconds();
+  }
 
   void look() override {
     const std::scoped_lock lock(shared_.mutex);
@@ -99,6 +106,7 @@ class ShareSource::Work : FileWire {
 };
 
 ShareSource::ShareSource(const RunFolder& folder, const std::string& share) : shared_(std::make_shared<Shared>()) {
+  shared_->status.moved = monotonic_seconds();
   thread_ = std::thread([folder, share, shared = shared_] {
     bool goes_on = true;
     while (goes_on) {
@@ -130,10 +138,15 @@ ShareSource::ShareSource(const RunFolder& folder, const std::string& share) : sh
   });
 }
 
-ShareSource::~ShareSource() {
-  std::unique_lock lock(shared_->mutex);
+void ShareSource::give_up() {
+  const std::scoped_lock lock(shared_->mutex);
   shared_->over = true;
   shared_->came.notify_all();
+}
+
+ShareSource::~ShareSource() {
+  give_up();
+  std::unique_lock lock(shared_->mutex);
   const bool ended =
       shared_->came.wait_for(lock, std::chrono::duration<double>(kEndSeconds), [this] { return shared_->ended; });
   lock.unlock();

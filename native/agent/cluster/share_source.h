@@ -19,6 +19,7 @@ class ShareSource {
     bool done = false;
     std::string why;               ///< why the node cannot get it; empty: it can
     int64_t files = 0, bytes = 0;  ///< that were sent
+    double moved = 0;              ///< monotonic seconds of the last sign that it goes on
   };
 
   /// `share`: the folder's name, as run.json has it.
@@ -31,6 +32,8 @@ class ShareSource {
   /// A connection of the node, authenticated. It takes the place of an earlier one.
   void take(std::unique_ptr<Wire> wire);
   Status status() const;
+  /// The thread may end now: what it does is not waited for any more.
+  void give_up();
 
  private:
   /// What both threads use. The thread holds it too, since it may outlive its owner.

@@ -17,8 +17,11 @@ constexpr double kEndSeconds = 2;
 
 }  // namespace
 
-FileCopy::FileCopy(JoinSpec spec, std::string dir, IncomingFiles::Accepts accepts, IncomingFiles::PartOf part_of)
-    : spec_(std::move(spec)), dir_(std::move(dir)), incoming_(dir_, std::move(accepts), std::move(part_of)) {}
+FileCopy::FileCopy(JoinSpec spec, const std::string& greeting, std::string dir, IncomingFiles::Accepts accepts,
+                   IncomingFiles::PartOf part_of)
+    : spec_(std::move(spec)), dir_(std::move(dir)), incoming_(dir_, std::move(accepts), std::move(part_of)) {
+  spec_.host = greeting;
+}
 
 void FileCopy::run(const std::atomic<bool>& last, const std::atomic<bool>& over) {
   HeadConnection head(spec_, kSilentSeconds);
@@ -35,10 +38,12 @@ void FileCopy::run(const std::atomic<bool>& last, const std::atomic<bool>& over)
     }
   }
   incoming_.give_up();
+  ended();
 }
 
 void FileCopy::begin(Wire& wire) {
   incoming_.begin();
+  ended();
   is_failed_ = is_finished_ = false;
   try {
     make_private_folders(dir_);
@@ -59,6 +64,7 @@ void FileCopy::begin(Wire& wire) {
 /// The head leaves this connection.
 void FileCopy::fail(const std::string& why, Wire& wire) {
   incoming_.give_up();
+  ended();
   if (!is_failed_) wire.send({{"kind", "failed"}, {"why", why}});
   is_failed_ = true;
 }
@@ -68,8 +74,9 @@ void FileCopy::obey(const Json& message, Wire& wire) {
   if (is_failed_) return;
   const Fields fields(message, "message");
   const std::string kind = fields.string("kind");
-  heard(kind, fields);
-  if (incoming_.obey(kind, fields, wire) || kind != "pass") return;
+  check(kind, fields);
+  if (incoming_.obey(kind, fields, wire)) return obeyed(kind, fields);
+  if (kind != "pass") return;
   passed(fields);
   wire.send({{"kind", "passed"}});
 }

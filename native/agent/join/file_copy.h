@@ -16,8 +16,9 @@ namespace trainyard {
 
 class FileCopy {
  public:
-  /// `spec`: with the name by which the connection greets the head.
-  FileCopy(JoinSpec spec, std::string dir, IncomingFiles::Accepts accepts, IncomingFiles::PartOf part_of);
+  /// `greeting`: the name by which the connection greets the head.
+  FileCopy(JoinSpec spec, const std::string& greeting, std::string dir, IncomingFiles::Accepts accepts,
+           IncomingFiles::PartOf part_of);
   virtual ~FileCopy() = default;
   FileCopy(const FileCopy&) = delete;
   FileCopy& operator=(const FileCopy&) = delete;
@@ -28,8 +29,11 @@ class FileCopy {
  protected:
   /// What is here already. Throws Error.
   virtual std::vector<MirroredFile> files_here() = 0;
-  /// A message about a file is about to be obeyed.
-  virtual void heard(const std::string& /*kind*/, const Fields& /*fields*/) {}
+  /// A message about a file is about to be obeyed. Throws Error where it must not be.
+  virtual void check(const std::string& /*kind*/, const Fields& /*fields*/) {}
+  virtual void obeyed(const std::string& /*kind*/, const Fields& /*fields*/) {}
+  /// No more comes over this connection, for whatever reason.
+  virtual void ended() {}
   /// All that the head has for now is written.
   virtual void passed(const Fields& fields) = 0;
   const JoinSpec& spec() const { return spec_; }

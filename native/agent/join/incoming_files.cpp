@@ -12,7 +12,6 @@
 #include <filesystem>
 
 #include "agent/run/folder/mirrored_files.h"
-#include "agent/system/paths.h"
 #include "common/error.h"
 #include "common/files.h"
 
@@ -22,7 +21,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int64_t kSecond = 1'000'000'000;  // in nanoseconds
 constexpr uint64_t kKeptFree = 256U << 20;  // bytes of the disk, for the ranks' logs
+
+/// Below a folder that only its owner can enter. A program may have made some of them.
+void make_parents(const std::string& path) {
+  std::error_code failed;
+  fs::create_directories(fs::path(path).parent_path(), failed);
+  if (failed) throw Error(Exit::data, "cannot make the folder of " + path + ": " + failed.message());
+}
 
 }  // namespace
 
@@ -71,11 +78,11 @@ void IncomingFiles::put(const Fields& fields) {
             static_cast<uint64_t>(fields.integer("from", 0, INT64_MAX)),
             static_cast<uint64_t>(fields.integer("size", 0, INT64_MAX)),
             0,
-            fields.integer("time", 0, INT64_MAX),
+            fields.integer("time", -INT64_MAX, INT64_MAX),
             fields.boolean_or("runs", false),
             Descriptor()};
   const std::string target = place(file.path);
-  make_private_folders(fs::path(target).parent_path().string());
+  make_parents(target);
   file.part = part_of_(file.path);
   keep_free(file.size - std::min(file.from, file.size));
   const std::string path = file.is_part() ? file.part : target;
@@ -85,7 +92,7 @@ void IncomingFiles::put(const Fields& fields) {
   struct stat info{};
   if (::fstat(file.fd.get(), &info) != 0) throw file_error("look at", path);
   if (static_cast<uint64_t>(info.st_size) != file.from) {
-    throw Error(Exit::data, path + " has another size than the mirror wrote. Delete it");
+    throw Error(Exit::data, path + " has another size than was written there. Delete it");
   }
   file_ = std::move(file);
 }
@@ -107,9 +114,13 @@ void IncomingFiles::data(const std::string& bytes) {
 }
 
 void IncomingFiles::end() {
-  if (!file_ || file_->from + file_->written != file_->size) throw FieldError("a file is not whole");
+  struct stat info{};
+  const bool is_whole = file_ && file_->from + file_->written == file_->size && ::fstat(file_->fd.get(), &info) == 0 &&
+                        static_cast<uint64_t>(info.st_size) == file_->size;
+  if (!is_whole) throw FieldError("a file is not whole");
   const std::string target = place(file_->path);
-  const timespec time{file_->time / 1'000'000'000, file_->time % 1'000'000'000};
+  const int64_t rest = (file_->time % kSecond + kSecond) % kSecond;  // a time before 1970 is negative
+  const timespec time{(file_->time - rest) / kSecond, rest};
   const std::array<timespec, 2> times{time, time};
   if (::fchmod(file_->fd.get(), file_->runs ? 0700 : 0600) != 0) throw file_error("set the mode of", target);
   if (::futimens(file_->fd.get(), times.data()) != 0) throw file_error("set the time of", target);
@@ -130,8 +141,10 @@ void IncomingFiles::remove(const std::string& path) const {
 /// Of a link that leads to another file that may come, and nowhere else.
 void IncomingFiles::make_link(const std::string& path, const std::string& target) const {
   const std::string link = place(path);
-  place((fs::path(path).parent_path() / target).lexically_normal().string());
-  make_private_folders(fs::path(link).parent_path().string());
+  MirroredFile one{path};
+  one.link = target;
+  if (!leads_to(one, accepts_)) throw FieldError("the head sent a link to elsewhere");
+  make_parents(link);
   const std::string part = part_of_(path);
   if (::unlink(part.c_str()) != 0 && errno != ENOENT) throw file_error("remove", part);
   if (::symlink(target.c_str(), part.c_str()) != 0) throw file_error("write", link);

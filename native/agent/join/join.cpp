@@ -186,6 +186,7 @@ class Join {
     } else if (kind == "mirror") {
       if (!mirror_) mirror_ = start_mirror_copy(folder_, spec_);
     } else if (kind == "share") {
+      share_.reset();
       share_ = start_share_copy(folder_, spec_, fields.string("folder"));
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};

@@ -6,16 +6,11 @@ namespace trainyard {
 
 namespace {
 
-JoinSpec with_greeting(JoinSpec spec) {
-  spec.host = mirror_greeting(spec.host);
-  return spec;
-}
-
 class MirrorCopy : public FileCopy {
  public:
-  MirrorCopy(const RunFolder& folder, JoinSpec spec)
+  MirrorCopy(const RunFolder& folder, const JoinSpec& spec)
       : FileCopy(
-            with_greeting(std::move(spec)), mirror_folder(folder),
+            spec, mirror_greeting(spec.host), mirror_folder(folder),
             [](const std::string& path) { return is_mirrored(path); },
             [folder](const std::string&) { return mirror_part(folder); }),
         folder_(folder) {}
@@ -33,8 +28,8 @@ class MirrorCopy : public FileCopy {
 
 }  // namespace
 
-std::unique_ptr<FileCopyThread> start_mirror_copy(const RunFolder& folder, JoinSpec spec) {
-  return std::make_unique<FileCopyThread>(std::make_unique<MirrorCopy>(folder, std::move(spec)), "the mirror");
+std::unique_ptr<FileCopyThread> start_mirror_copy(const RunFolder& folder, const JoinSpec& spec) {
+  return std::make_unique<FileCopyThread>(std::make_unique<MirrorCopy>(folder, spec), "the mirror");
 }
 
 }  // namespace trainyard

@@ -8,6 +8,6 @@
 
 namespace trainyard {
 
-std::unique_ptr<FileCopyThread> start_mirror_copy(const RunFolder& folder, JoinSpec spec);
+std::unique_ptr<FileCopyThread> start_mirror_copy(const RunFolder& folder, const JoinSpec& spec);
 
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 
 #include "agent/run/folder/mirrored_files.h"
 #include "agent/run/folder/run_content.h"
+#include "agent/run/folder/shared_files.h"
 #include "agent/run/journal.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
@@ -41,15 +42,24 @@ void move_files(const std::string& from, const std::string& to) {
   }
 }
 
-void move_run_file(const std::string& from, const std::string& to) {
-  move_file(from + "/" + kRunFile, to + "/" + kRunFile);
-  sync_folder(to);
-}
-
 void remove_all(const std::string& path) {
   std::error_code failed;
   fs::remove_all(path, failed);
   if (failed) throw Error(Exit::data, "cannot remove " + path + ": " + failed.message());
+}
+
+/// What came here as a node's shared folder: the head has the newer one, and may have removed some.
+void remove_shared(const RunFolder& folder) {
+  for (const MirroredFile& file : SharedRecord(folder).unchanged()) {
+    remove_all(folder.file(file.path));
+    remove_empty_parents(folder.dir(), file.path);
+  }
+  remove_all(folder.file("share.json"));
+}
+
+void move_run_file(const std::string& from, const std::string& to) {
+  move_file(from + "/" + kRunFile, to + "/" + kRunFile);
+  sync_folder(to);
 }
 
 }  // namespace
@@ -67,6 +77,7 @@ void adopt_mirror(const RunFolder& folder, const std::string& host) {
       move_files(folder.dir(), former);
       move_run_file(folder.dir(), former);
     }
+    remove_shared(folder);
     move_files(mirror, folder.dir());
     Journal(folder.events()).event("head_changed", {{"from", head_of_run(RunFolder(mirror))}, {"to", host}});
     move_run_file(mirror, folder.dir());

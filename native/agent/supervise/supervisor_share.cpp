@@ -24,33 +24,31 @@ std::optional<GenerationResult> Supervisor::share_folder(bool first) {
     return failed;
   }
   const double begun = monotonic_seconds();
-  const auto members = [this] { return cluster_->without_disk(spec_.on_nodes(cluster_->present(), members_).nodes); };
+  const auto members = [this] {
+    std::vector<std::string> hosts;
+    for (const NodeSpec& node : spec_.on_nodes(cluster_->present(), members_).nodes) hosts.push_back(node.host);
+    return hosts;
+  };
+  const std::vector<std::string> before = members();
+  const std::vector<std::string> hosts = cluster_->without_disk(spec_.on_nodes(cluster_->present(), members_).nodes);
+  if (hosts.empty()) return std::nullopt;
+  cluster_->begin_share(hosts);
   bool told = false;
-  ShareState state;
-  std::vector<std::string> hosts = members();
-  for (bool same = false; !same && !hosts.empty();) {
-    cluster_->begin_share(hosts);
-    for (state = cluster_->share_state(); !state.done && !state.lost && state.why.empty() && !stop_;) {
-      wait_and_look();
-      state = cluster_->share_state();
-      if (told || monotonic_seconds() - begun < kQuietSeconds) continue;
-      told = true;
-      journal_.event("sharing", {{"folder", spec_.share}, {"hosts", hosts}});
-    }
-    if (stop_ || !state.done) break;
-    // A node that came back meanwhile will have ranks too.
-    const std::vector<std::string> now = members();
-    same = now == hosts;
-    hosts = now;
+  ShareState state = cluster_->share_state();
+  for (; !state.done && !state.lost && state.why.empty() && !stop_; state = cluster_->share_state()) {
+    wait_and_look();
+    if (told || monotonic_seconds() - begun < kQuietSeconds) continue;
+    told = true;
+    journal_.event("sharing", {{"folder", spec_.share}, {"hosts", hosts}});
   }
   cluster_->end_share();
-  if (hosts.empty()) return std::nullopt;
   if (stop_) return stopped_while("copied the shared folder to its nodes");
-  if (state.lost) return wait_for_nodes(first);
   if (!state.why.empty()) {
     failed.reason = where + " to " + state.why;
     return failed;
   }
+  // A node that came back meanwhile would have ranks too, and one that is gone would not.
+  if (state.lost || members() != before) return wait_for_nodes(first);
   if (told || state.files > 0) {
     journal_.event("shared", {{"folder", spec_.share},
                               {"hosts", hosts},

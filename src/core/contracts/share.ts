@@ -1,7 +1,8 @@
 // The folder of an own program that goes from the head to the other nodes before each start: how it
 // is named.
 
-const longest = 1024;
+/** Bytes; a path below it may have 1024. */
+const longest = 512;
 /** What the run itself, or its agents, keep in folders of the run's one. */
 const ofTheRun: ReadonlySet<string> = new Set(['nodes', 'heartbeats', 'processes', 'mirror', 'former']);
 

@@ -46,7 +46,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     argv: argvOf(request, runtime.trainer, choice?.used),
     ...(request.kind === 'command' && request.cwd !== undefined ? { cwd: request.cwd } : {}),
     ...(request.kind === 'command' && request.logdir !== undefined ? { logdir: request.logdir } : {}),
-    ...(home === undefined ? {} : sharedAmong(request, placement)),
+    ...(request.kind === 'command' && request.share !== undefined ? { share: request.share } : {}),
     ...(choice === undefined ? {} : { device: choice }),
     ranks,
     ...perNodeFields(request, placement),
@@ -106,12 +106,6 @@ function perNodeFields(request: RunRequest, { nodes }: Placement): Pick<StartSpe
   if (request.kind === 'train' || !request.perNode) return {};
   const workers = request.profile.kind === 'local' ? nodes[0]?.workers : undefined;
   return { perNode: true, ...(workers === undefined ? {} : { workers }) };
-}
-
-/** The folder that the head's other nodes get; on one node there is nothing to copy. */
-function sharedAmong(request: RunRequest, { nodes }: Placement): Pick<StartSpec, 'share'> {
-  if (request.kind === 'train' || request.share === undefined || nodes.length < 2) return {};
-  return { share: request.share };
 }
 
 /** The node that keeps a copy of the run folder, where it is one of the run's and not its head. */

@@ -117,23 +117,28 @@ class Listing {
 
   void add_link(const std::string& path, const struct stat& info) {
     std::error_code failed;
-    MirroredFile link{path, 0, 0, info.st_ino};
+    MirroredFile link{path, 0, time_written(info), info.st_ino};
     link.link = fs::read_symlink(dir_ + "/" + path, failed).string();
-    if (!failed && !link.link.empty()) files_.push_back(std::move(link));
+    link.size = link.link.size();
+    if (!failed && !link.link.empty()) push(std::move(link));
+  }
+
+  void push(MirroredFile file) {
+    if (files_.size() == kMostFiles) {
+      throw Error(Exit::data, dir_ +
+                                  " holds more than 20,000 files, which are too many to copy. Let the "
+                                  "program write them elsewhere");
+    }
+    files_.push_back(std::move(file));
   }
 
   void add(const std::string& path, const struct stat& info) {
-    if (files_.size() == kMostFiles) {
-      throw Error(Exit::data,
-                  "the run folder holds more than 20,000 files, which are too many to copy. Let the "
-                  "program write them elsewhere");
-    }
     MirroredFile file{path, static_cast<uint64_t>(info.st_size), time_written(info), info.st_ino, grows(path)};
     file.runs = (info.st_mode & S_IXUSR) != 0;
     // Ours appear whole, by a rename. A time ahead of the clock says nothing.
     const double age = now_seconds() - static_cast<double>(file.time) * 1e-9;
     file.is_done = file.grows || is_run_file(path) || age < 0 || age >= kQuietSeconds;
-    files_.push_back(std::move(file));
+    push(std::move(file));
   }
 
   std::string dir_;
@@ -157,8 +162,17 @@ bool has_safe_parts(std::string_view path) {
 bool is_mirrored(std::string_view path) {
   if (!has_safe_parts(path) || is_temporary(path)) return false;
   if (path.starts_with(kCheckpoints) && path.substr(kCheckpoints.size()).starts_with('.')) return false;
-  return std::ranges::find(kLocalFiles, path) == kLocalFiles.end() &&
-         std::ranges::find(kLocalFolders, first_part(path)) == kLocalFolders.end();
+  return std::ranges::find(kLocalFiles, path) == kLocalFiles.end() && !is_local_folder(first_part(path));
+}
+
+bool is_local_folder(std::string_view name) { return std::ranges::find(kLocalFolders, name) != kLocalFolders.end(); }
+
+bool leads_to(const MirroredFile& link, const Accepts& accepts) {
+  std::string target = link.link;
+  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
+  // A way back after another part may lead through a link: `..` stands at the front alone.
+  if (fs::path(target).lexically_normal() != target) return false;
+  return accepts((fs::path(link.path).parent_path() / target).lexically_normal().string());
 }
 
 int64_t time_written(const struct stat& info) { return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec; }
@@ -179,7 +193,7 @@ std::vector<MirroredFile> list_mirrored(const std::string& dir) {
     const bool is_code = path.starts_with(kCode) && code.contains(path.substr(kCode.size()));
     return is_mirrored(path) && !is_code;
   });
-  std::erase_if(files, [](const MirroredFile& file) { return !file.link.empty(); });
+  std::erase_if(files, [](const MirroredFile& file) { return !file.link.empty() && !leads_to(file, is_mirrored); });
   sort_for_mirror(files);
   return files;
 }

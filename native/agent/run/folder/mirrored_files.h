@@ -40,15 +40,23 @@ int64_t time_written(const struct stat& info);
 bool is_mirrored(std::string_view path);
 
 /// The files below `dir` in the order in which they are copied: checkpoints come last, the newest
-/// one first and each with its manifest behind the rest of it. Left out are links, and the user's
-/// code as it came, which every node of the run has (docs/contracts/code.md). Throws Error where a
-/// part of the folder cannot be looked at, and where there are more than 20,000 files.
+/// one first and each with its manifest behind the rest of it. Left out are links to
+/// anything else, and the user's code as it came, which every node of the run has
+/// (docs/contracts/code.md). Throws Error where a part of the folder cannot be looked at, and where
+/// there are more than 20,000 files.
 std::vector<MirroredFile> list_mirrored(const std::string& dir);
 
 /// The files and links of which `accepts` takes the path, below a folder of `dir` ("out/"), in no
 /// order. Throws Error as list_mirrored does.
 std::vector<MirroredFile> list_files_below(const std::string& dir, const std::string& below,
                                            const std::function<bool(const std::string& path)>& accepts);
+
+/// Whether a folder of that name, of the run folder, is about this machine alone.
+bool is_local_folder(std::string_view name);
+
+/// Whether a link leads to a file or folder that is below the same folder and that `accepts` takes,
+/// without a way through other links.
+bool leads_to(const MirroredFile& link, const std::function<bool(const std::string& path)>& accepts);
 
 /// Whether a path leads below the folder that it is relative to, and is no stranger to any file
 /// system: no empty part, no `.` or `..`, 1024 bytes at most.

@@ -1,10 +1,8 @@
 #include "agent/run/folder/shared_files.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 
@@ -13,6 +11,7 @@
 #include "agent/system/paths.h"
 #include "common/error.h"
 #include "common/files.h"
+#include "common/process.h"
 
 namespace trainyard {
 
@@ -22,8 +21,7 @@ namespace {
 
 constexpr std::string_view kCode = "code/";
 constexpr std::string_view kPart = ".trainyard.part-";
-/// Of one machine alone, or on every node already.
-constexpr std::array<std::string_view, 6> kOwnFolders{"nodes", "heartbeats", "processes", "mirror", "former", "code"};
+constexpr size_t kLongestShare = 512;  // bytes: paths below it have 1024
 
 /// Below the run folder.
 std::array<std::string, 2> roots_of(const std::string& share) { return {share, std::string(kCode) + share}; }
@@ -36,34 +34,67 @@ std::string root_of(const std::string& share, const std::string& path) {
   return "";
 }
 
-/// The path that a link leads to.
-std::string target_of(const MirroredFile& link) {
-  return (fs::path(link.path).parent_path() / link.link).lexically_normal().string();
+bool is_utf8(const std::string& text) {
+  try {
+    return !Json(text).dump().empty();
+  } catch (const Json::type_error&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 std::string why_not_shared(const std::string& share) {
   if (!has_safe_parts(share)) return "must be a folder relative to the run's folder, without '..'";
+  if (share.size() > kLongestShare) return "must have 512 bytes at most";
   const std::string first = share.substr(0, share.find('/'));
-  if (std::ranges::find(kOwnFolders, first) == kOwnFolders.end()) return "";
+  if (!is_local_folder(first) && first != "code") return "";
   return "must not begin with '" + first + "', a folder of the run's own";
 }
 
 bool is_shared(const std::string& share, const std::string& path) {
   const bool is_part = fs::path(path).filename().string().starts_with(kPart);
-  return has_safe_parts(path) && !root_of(share, path).empty() && !is_part && !is_temporary(path) && !is_run_file(path);
+  // Such a run has none of our trainer's checkpoints: these names are the program's.
+  const bool is_ours = is_run_file(path) && !path.starts_with("checkpoints/");
+  return has_safe_parts(path) && !root_of(share, path).empty() && !is_part && !is_temporary(path) && !is_ours;
 }
 
 std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path,
-                        const std::string& host) {
-  return folder.file(root_of(share, path) + "/" + std::string(kPart) + host);
+                        const std::string& name) {
+  return folder.file(root_of(share, path) + "/" + std::string(kPart) + name);
 }
 
 void remove_shared_parts(const RunFolder& folder, const std::string& share, const std::string& host) {
   for (const std::string& root : roots_of(share)) {
-    const std::string part = shared_part(folder, share, root + "/file", host);
-    if (::unlink(part.c_str()) != 0 && errno != ENOENT) throw file_error("remove", part);
+    if (!folder_exists(folder.file(root))) continue;
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(folder.file(root), failed)) {
+      const bool is_part = entry.path().filename().string().starts_with(std::string(kPart) + host + "-");
+      if (is_part) fs::remove(entry.path(), failed);
+      if (failed) break;
+    }
+    if (failed) throw Error(Exit::data, "cannot clear " + folder.file(root) + ": " + failed.message());
+  }
+}
+
+void keep_former_share(const RunFolder& folder, const std::string& share) {
+  if (!file_exists(folder.run()) || file_exists(folder.file("share.json"))) return;
+  const std::string former = folder.file("former/" + std::to_string(static_cast<int64_t>(now_seconds())));
+  for (const std::string& root : roots_of(share)) {
+    if (!folder_exists(folder.file(root))) continue;
+    const std::string kept = former + "/" + root;
+    make_private_folders(fs::path(kept).parent_path().string());
+    if (std::rename(folder.file(root).c_str(), kept.c_str()) != 0) throw file_error("move", folder.file(root));
+  }
+}
+
+void refuse_linked_folders(const RunFolder& folder, const std::string& share, const std::string& path) {
+  const std::string root = root_of(share, path);
+  for (fs::path below = fs::path(path).parent_path(); below.string().size() > root.size();
+       below = below.parent_path()) {
+    if (!fs::is_symlink(fs::symlink_status(folder.file(below.string())))) continue;
+    throw Error(Exit::data,
+                folder.file(below.string()) + " is a link, and on the head it is a folder. Remove the link");
   }
 }
 
@@ -73,9 +104,13 @@ std::vector<MirroredFile> list_shared(const RunFolder& folder, const std::string
     if (!folder_exists(folder.file(root))) continue;
     const auto accepts = [&](const std::string& path) { return is_shared(share, path); };
     for (MirroredFile& file : list_files_below(folder.dir(), root + "/", accepts)) {
-      if (file.link.empty() || accepts(target_of(file))) files.push_back(std::move(file));
+      if (!file.link.empty() && !leads_to(file, accepts)) continue;
+      if (!is_utf8(file.path))
+        throw Error(Exit::data, "a file in " + folder.file(root) + " has a name that is no UTF-8");
+      files.push_back(std::move(file));
     }
   }
+  std::ranges::sort(files, {}, &MirroredFile::path);
   return files;
 }
 
@@ -84,15 +119,25 @@ SharedRecord::SharedRecord(const RunFolder& folder) : folder_(folder) {
   const Json files = json ? json->value("files", Json::array()) : Json::array();
   if (!files.is_array()) return;
   for (const Json& one : files) {
-    const bool is_file = one.is_array() && one.size() == 3 && one[0].is_string() && one[1].is_number_unsigned() &&
-                         one[2].is_number_integer();
-    if (is_file) add(one[0].get<std::string>(), one[1].get<uint64_t>(), one[2].get<int64_t>());
+    const bool is_named = one.is_array() && one.size() >= 2 && one[0].is_string();
+    if (is_named && one.size() == 2 && one[1].is_string()) add_link(one[0], one[1]);
+    const bool is_file = is_named && one.size() == 4 && one[1].is_number_unsigned() && one[2].is_number_integer() &&
+                         one[3].is_number_integer();
+    if (is_file) files_[one[0]] = {one[1], one[2], one[3]};
   }
+}
+
+void SharedRecord::add(const std::string& path, int64_t time) {
+  struct stat info{};
+  if (::lstat(folder_.file(path).c_str(), &info) != 0) return;
+  files_[path] = {static_cast<uint64_t>(info.st_size), time, time_written(info)};
 }
 
 void SharedRecord::write() const {
   Json files = Json::array();
-  for (const auto& [path, file] : files_) files.push_back({path, file.size, file.time});
+  for (const auto& [path, file] : files_) {
+    files.push_back(file.link.empty() ? Json{path, file.size, file.time, file.here} : Json{path, file.link});
+  }
   replace_file(folder_.file("share.json"), to_line({{"files", files}}) + "\n");
 }
 
@@ -105,9 +150,13 @@ bool SharedRecord::is_unchanged(const std::string& path) const {
   const auto file = files_.find(path);
   struct stat info{};
   if (file == files_.end() || ::lstat(folder_.file(path).c_str(), &info) != 0) return false;
-  const auto& [size, time] = file->second;
-  if (S_ISLNK(info.st_mode)) return time == 0;
-  return S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) == size && time_written(info) == time;
+  const File& came = file->second;
+  if (S_ISLNK(info.st_mode)) {
+    std::error_code failed;
+    return !came.link.empty() && fs::read_symlink(folder_.file(path), failed) == came.link && !failed;
+  }
+  return S_ISREG(info.st_mode) && came.link.empty() && static_cast<uint64_t>(info.st_size) == came.size &&
+         time_written(info) == came.here;
 }
 
 std::vector<MirroredFile> SharedRecord::unchanged() const {

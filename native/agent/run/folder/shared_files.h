@@ -19,15 +19,24 @@ std::string why_not_shared(const std::string& share);
 /// or below the folder of that name in the user's code.
 bool is_shared(const std::string& share, const std::string& path);
 
-/// Where this node writes a file of that path until it is whole, on the disk of its place. Nodes
-/// that share a disk with one another write files of their own there.
+/// Where a file of that path is written until it is whole, on the disk of its place. `name` begins
+/// with the host: nodes that share a disk with one another write there too.
 std::string shared_part(const RunFolder& folder, const std::string& share, const std::string& path,
-                        const std::string& host);
+                        const std::string& name);
 
-/// Removes what this node, killed in the middle of a file, left of it.
+/// Removes what this host, killed in the middle of a file, left of it. Throws Error.
 void remove_shared_parts(const RunFolder& folder, const std::string& share, const std::string& host);
 
-/// The files here, and the links to other files of them. Throws Error as list_mirrored does.
+/// Where this node was the head of the run, and has got nothing from another head since: moves what
+/// it has of the folder to former/<time>. A program would take a checkpoint there for the newest
+/// that no other node has. Throws Error.
+void keep_former_share(const RunFolder& folder, const std::string& share);
+
+/// Throws Error where a folder of `path`, below the shared one, is a link: it may lead elsewhere.
+void refuse_linked_folders(const RunFolder& folder, const std::string& share, const std::string& path);
+
+/// The files here in the order of their paths, with links to one another. Throws Error as
+/// list_mirrored does.
 std::vector<MirroredFile> list_shared(const RunFolder& folder, const std::string& share);
 
 /// What the head has sent to this node (share.json). Files that the program wrote here itself are
@@ -35,11 +44,13 @@ std::vector<MirroredFile> list_shared(const RunFolder& folder, const std::string
 class SharedRecord {
  public:
   explicit SharedRecord(const RunFolder& folder);
-  void add(const std::string& path, uint64_t size, int64_t time) { files_[path] = {size, time}; }
+  /// A file that is in its place now. `time`: of the head's, nanoseconds since the epoch.
+  void add(const std::string& path, int64_t time);
+  void add_link(const std::string& path, const std::string& target) { files_[path] = {0, 0, 0, target}; }
   void remove(const std::string& path) { files_.erase(path); }
   /// Throws Error.
   void write() const;
-  /// Those that are still as they came.
+  /// Those that are still as they came, with the times of the head.
   std::vector<MirroredFile> unchanged() const;
   /// Whether this one of them is still as it came.
   bool is_unchanged(const std::string& path) const;
@@ -49,7 +60,9 @@ class SharedRecord {
  private:
   struct File {
     uint64_t size = 0;
-    int64_t time = 0;  ///< nanoseconds since the epoch; 0: a link
+    int64_t time = 0;    ///< of the head's, nanoseconds since the epoch
+    int64_t here = 0;    ///< the same as this disk keeps it
+    std::string link{};  ///< of a link, what it leads to
   };
   RunFolder folder_;
   std::map<std::string, File> files_;

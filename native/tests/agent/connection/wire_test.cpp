@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,32 @@ TEST(WireTest, BytesFollowAMessageAsTheyAre) {
   EXPECT_EQ(node.why(), "");
 }
 
-TEST(WireTest, AChangedByteOrCountEndsTheConnection) {
+TEST(WireTest, AChangedByteOrCountOfATrueMessageEndsTheConnection) {
+  const auto came = [](const std::function<void(std::string&)>& change) {
+    Attack attack;
+    auto ends = make_pair();
+    Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+    write_text(ends[0], attack.greeting);  // a relay between the two
+    node.pump();
+    write_text(attack.ends[1], read_some(ends[0]));
+    attack.head.pump();
+    write_text(ends[0], read_some(attack.ends[1]));
+    node.pump();
+    attack.head.send({{"kind", "data"}}, "bytes");
+    attack.head.pump();
+    std::string text = read_some(attack.ends[1]);
+    change(text);
+    write_text(ends[0], text);
+    node.pump();
+    return node.next().has_value() && node.bytes() == "bytes";
+  };
+  EXPECT_TRUE(came([](std::string&) {}));
+  EXPECT_FALSE(came([](std::string& text) { text.back() ^= 1; }));
+  EXPECT_FALSE(came([](std::string& text) { text.replace(text.find("+5"), 2, "+4"); }));
+  EXPECT_FALSE(came([](std::string& text) { text.erase(text.find("+5"), 2); }));
+}
+
+TEST(WireTest, AForgedHeaderEndsTheConnection) {
   const std::string mac(64, 'a');
   for (const std::string& line : {mac + "+4 {}\nabcd", mac + "+ {}\n", mac + "+0 {}\n", mac + "+x {}\n",
                                   mac + "-4 {}\nabcd", mac + "+99999999 {}\n"}) {

@@ -9,6 +9,7 @@
 #include "agent/messages/rpc_error.h"
 #include "agent/run/adopt_mirror.h"
 #include "agent/run/folder/mirrored_files.h"
+#include "agent/run/folder/shared_files.h"
 #include "agent/run/run_state.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
@@ -55,14 +56,15 @@ TEST(MirroredFiles, CheckpointsComeLastTheNewestFirstEachWithItsManifestBehindTh
     write_file(folder.file(path), "x");
   }
   fs::create_symlink("/etc/passwd", folder.file("out/link"));
+  fs::create_symlink("best.pt", folder.file("out/last"));
   write_file(folder.file("code.json"), R"({"files":[["train.py",1]],"links":[]})");
   const std::vector<MirroredFile> files = list_mirrored(folder.path());
   EXPECT_EQ(paths_of(files),
-            (std::vector<std::string>{"code/out/last.pt", "metrics.jsonl", "out/best.pt", "run.json", "state.json",
-                                      "train/events.out.tfevents.1", "checkpoints/step-00000002/model.safetensors",
-                                      "checkpoints/step-00000002/state.json", "checkpoints/step-00000002/manifest.json",
-                                      "checkpoints/step-00000001/model.safetensors",
-                                      "checkpoints/step-00000001/manifest.json"}));
+            (std::vector<std::string>{
+                "code/out/last.pt", "metrics.jsonl", "out/best.pt", "out/last", "run.json", "state.json",
+                "train/events.out.tfevents.1", "checkpoints/step-00000002/model.safetensors",
+                "checkpoints/step-00000002/state.json", "checkpoints/step-00000002/manifest.json",
+                "checkpoints/step-00000001/model.safetensors", "checkpoints/step-00000001/manifest.json"}));
   EXPECT_THROW(list_mirrored(folder.file("none")), Error);  // nothing is no folder without files
 }
 
@@ -265,6 +267,25 @@ TEST_F(MirrorTest, WhatTheNodeHadAsAnEarlierHeadIsKeptApart) {
   EXPECT_TRUE(fs::exists(folder.file("checkpoints/step-00000006/own.pt")));
   const fs::path former = fs::directory_iterator(folder.file("former"))->path();
   EXPECT_EQ(text(former / "checkpoints/step-00000009/manifest.json"), "old");
+}
+
+TEST_F(MirrorTest, WhatCameAsASharedFolderGivesWayToTheCopyOfTheHead) {
+  const RunFolder folder(folder_.path());
+  for (const char* dir : {"mirror/ckpt", "ckpt"}) fs::create_directories(folder.file(dir));
+  for (const char* path : {"ckpt/1.pt", "ckpt/own.pt", "mirror/ckpt/2.pt"}) write_file(folder.file(path), path);
+  fs::create_symlink("1.pt", folder.file("ckpt/last"));
+  fs::create_symlink("2.pt", folder.file("mirror/ckpt/last"));
+  SharedRecord record(folder);
+  record.add("ckpt/1.pt", 1);
+  record.add_link("ckpt/last", "1.pt");
+  record.write();
+  write_file(mirror_folder(folder) + "/run.json", "{\"nodes\":[{\"host\":\"gpu1\"}]}");
+  write_file(mirror_note(folder), "{\"time\":1}");
+  adopt_mirror(folder, "gpu2");
+  EXPECT_FALSE(fs::exists(folder.file("ckpt/1.pt")));
+  EXPECT_TRUE(fs::exists(folder.file("ckpt/own.pt")));
+  EXPECT_EQ(text(folder.file("ckpt/last")), "mirror/ckpt/2.pt");
+  EXPECT_FALSE(fs::exists(folder.file("share.json")));
 }
 
 TEST_F(MirrorTest, WhatWasCutShortIsFinishedByTheNextCall) {

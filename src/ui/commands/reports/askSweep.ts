@@ -14,6 +14,7 @@ import { metricOf, type Goal } from '../../../core/sweep/metric.js';
 import { planSweep, type SweepPlan } from '../../../core/sweep/plan.js';
 import { assertPlaces, isTraining, wordsOfTrial } from '../../../core/sweep/trialWords.js';
 import { recentRuns, rememberProfile, type RecentRun } from '../../recentRuns.js';
+import type { SweepAnswers } from '../../remembered/rememberedSweeps.js';
 import { workspaceFolder } from '../../workspace/workspace.js';
 import { pickProfile } from '../pick.js';
 import { problemOf } from '../problemOf.js';
@@ -29,20 +30,10 @@ const title = 'Run Sweep';
 export interface AskedTrials {
   session: ClusterSession;
   plan: SweepPlan;
-  /** What the trials have in common. */
-  run: AskedRun;
+  answers: SweepAnswers;
 }
 
 /** What was typed the last time, so that the same sweep is asked for by Enter alone. */
-interface Typed {
-  run: AskedRun;
-  settings: string;
-  count: string;
-  metric: string;
-  /** The first step after which poor trials are stopped; empty for never. */
-  prune: string;
-}
-
 const memoryKey = 'trainyard.lastSweep';
 
 /** Undefined where a question was given up. UserError. */
@@ -55,7 +46,7 @@ export async function askSweep(
   if (!session) return undefined;
   const { name } = session.profile;
   const machine = await session.machine();
-  const last = ui.services.context.globalState.get<Typed>(memoryKey);
+  const last = ui.services.context.globalState.get<SweepAnswers>(memoryKey);
   const before = like === undefined && last?.run.profile === name ? last : undefined;
   const found = like ?? before?.run ?? lastRun(ui, name);
   const flags = await machine.trainerFlags('train');
@@ -79,17 +70,24 @@ export async function askSweep(
   const prune = await askPrune(before?.prune);
   if (prune === undefined) return undefined;
   const run = commonOf(found, words);
-  const typed = { settings, count, metric, prune };
-  await ui.services.context.globalState.update(memoryKey, { run, ...typed } satisfies Typed);
+  const answers: SweepAnswers = { run, settings, count, metric, prune };
+  await ui.services.context.globalState.update(memoryKey, answers);
   await rememberProfile(ui.services, name);
-  return { session, run, plan: planOf(session, run, typed, flags) };
+  return { session, answers, plan: planOf(session, answers, flags) };
+}
+
+/** The sweep of such answers. UserError where its profile is gone. */
+export async function answeredSweep(ui: Ui, answers: SweepAnswers): Promise<AskedTrials> {
+  const backend = await ui.services.backend();
+  const session = await backend.session(answers.run.profile);
+  const flags = await (await session.machine()).trainerFlags('train');
+  return { session, answers, plan: planOf(session, answers, flags) };
 }
 
 /** UserError (usage). */
 function planOf(
   { profile }: ClusterSession,
-  run: AskedRun,
-  { settings, count, metric, prune }: Omit<Typed, 'run'>,
+  { run, settings, count, metric, prune }: SweepAnswers,
   flags: readonly TrainerFlag[],
 ): SweepPlan {
   const axes = axesOf(splitWords(settings));

@@ -3,4 +3,4 @@
 export { findBestSettings } from './findBestSettings.js';
 export { measureScaling } from './measureScaling.js';
 export { openReport } from './openReport.js';
-export { runSweep } from './runSweep.js';
+export { offerSweeps, runSweep } from './runSweep.js';

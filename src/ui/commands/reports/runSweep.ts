@@ -1,4 +1,5 @@
 // Run Sweep.
+import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import type { Progress } from '../../../core/base/progress.js';
 import { reportTitle } from '../../../core/model/measured.js';
@@ -10,19 +11,21 @@ import type { TypedRun } from '../../../core/plan/request/request.js';
 import { trialLine, verdictSentence } from '../../../core/sweep/pages.js';
 import { bestTrial, isTried, sameSweep, type Sweep } from '../../../core/sweep/record.js';
 import { errorWords } from '../../remedies.js';
+import { forgetSweep, rememberedSweeps, rememberSweep } from '../../remembered/rememberedSweeps.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
 import { newRunLike } from '../start/newRun.js';
 import { codeOf } from '../start/startRun.js';
 import type { Ui } from '../ui.js';
-import { askSweep, type AskedTrials } from './askSweep.js';
+import { answeredSweep, askSweep, type AskedTrials } from './askSweep.js';
 import { askGoOn, findReport, offerFolder, reportFolder } from './showReport.js';
 
 const title = 'Run Sweep';
 
 /**
  * The page of the sweep is open from the first trial on. Cancel ends the sweep, and not the runs
- * that are under way; the same sweep goes on when it is asked for again.
+ * that are under way; the same sweep goes on when it is asked for again. One that ends with its
+ * window is offered by the next window.
  */
 export async function runSweep(ui: Ui, from?: ProfileArgument | RunArgument): Promise<void> {
   const asked = await askSweep(ui, from);
@@ -36,13 +39,43 @@ export async function runSweep(ui: Ui, from?: ProfileArgument | RunArgument): Pr
   const goOn = left ? await askGoOn(title, keptTrials(left.record)) : false;
   if (goOn === undefined) return;
   const folder = left && goOn ? left.folder : reportFolder(ui, 'sweep', name);
-  const swept = await withProgress(`Sweep on ${name}`, (progress) => sweep(ui, asked, folder, progress));
+  await carryOut(ui, asked, folder);
+}
+
+/** Offers to go on with sweeps that ended with the window before this one. */
+export async function offerSweeps(ui: Ui): Promise<void> {
+  const memory = ui.services.context.workspaceState;
+  await Promise.all(
+    rememberedSweeps(memory).map(async ([folder, answers]) => {
+      const found = await readSweep(folder);
+      const isLeft = found !== undefined && !found.trials.every(isTried);
+      const what = `${reportTitle('sweep', answers.run.profile)} ended with its window: `;
+      const goOn =
+        isLeft &&
+        (await vscode.window.showInformationMessage(what + keptTrials(found), goOnButton, 'Leave It'));
+      // Kept until there is an answer, as the next window asks again.
+      await forgetSweep(memory, folder);
+      if (goOn === goOnButton) await carryOut(ui, await answeredSweep(ui, answers), folder);
+    }),
+  );
+}
+
+async function carryOut(ui: Ui, asked: AskedTrials, folder: string): Promise<void> {
+  const memory = ui.services.context.workspaceState;
+  await rememberSweep(memory, folder, asked.answers);
+  let swept: Sweep;
+  try {
+    const { name } = asked.plan.profile;
+    swept = await withProgress(`Sweep on ${name}`, (progress) => sweep(ui, asked, folder, progress));
+  } finally {
+    await forgetSweep(memory, folder);
+  }
   void offerBest(ui, asked, swept, folder);
 }
 
 async function sweep(
   ui: Ui,
-  { session, plan, run }: AskedTrials,
+  { session, plan, answers: { run } }: AskedTrials,
   folder: string,
   progress: Progress,
 ): Promise<Sweep> {
@@ -88,15 +121,21 @@ async function atOnceOf(machine: Parameters<typeof trialsOnGpus>[0], trial: Type
 const keptTrials = ({ trials }: Sweep): string =>
   `${trials.filter(isTried).length} of ${trials.length} trials are kept.`;
 
+const goOnButton = 'Go On';
 const newRunButton = 'New Run with the Best';
 
-async function offerBest(ui: Ui, { plan, run }: AskedTrials, swept: Sweep, folder: string): Promise<void> {
+async function offerBest(
+  ui: Ui,
+  { plan, answers }: AskedTrials,
+  swept: Sweep,
+  folder: string,
+): Promise<void> {
   try {
     const best = bestTrial(swept);
     const text = `${reportTitle('sweep', swept.profile)}: ${verdictSentence(swept)}`;
     const answer = await offerFolder(text, folder, best ? [newRunButton] : []);
     if (!best || answer === undefined) return;
-    await newRunLike(ui, { ...run, words: plan.typedOf(best.values).words });
+    await newRunLike(ui, { ...answers.run, words: plan.typedOf(best.values).words });
   } catch (error) {
     void showError(ui, error);
   }

@@ -54,7 +54,7 @@ it.each([
   ['.//outputs/of a run//', 'outputs/of a run'],
   ['nodes2/code', 'nodes2/code'],
   ['.hidden/..x', '.hidden/..x'],
-  ['é'.repeat(512), 'é'.repeat(512)],
+  ['é'.repeat(256), 'é'.repeat(256)],
 ])('%j is the folder %j', (text, folder) => {
   expect(shareOf(text, 'it')).toBe(folder);
 });
@@ -78,7 +78,7 @@ it.each([
   ['processes', /must not begin/],
   ['mirror/a', /must not begin/],
   ['former', /must not begin/],
-  ['é'.repeat(513), /must have at most 1024 bytes/],
+  ['é'.repeat(257), /must have at most 512 bytes/],
 ])('refuses %j', (text, message) => {
   expect(() => shareOf(text, 'it')).toThrow(message);
   expect(() => asked({ share: text })).toThrow(/^the folder for the nodes must/);
@@ -109,15 +109,15 @@ it("goes before the profile's, and is for an own program alone", () => {
   );
 });
 
-it('is recorded where there is another node to copy to, and else left out without an error', () => {
+it('is recorded with any run of an own program, as it may go on on more nodes', () => {
   const request = asked({ share: 'mine' });
   const two = planned(request, 'a', 'b');
   expect(two).toMatchObject({ share: 'mine', launcher: 'manual' });
   expect(check(runSpecSchema, two).ok).toBe(true);
-  expect(planned(request, 'a')).not.toHaveProperty('share');
+  expect(planned(request, 'a')).toMatchObject({ share: 'mine' });
   const here = asked({ share: 'mine', profile: { name: 'local', kind: 'local' } });
   const onThis = planRun(here, { placement: placement('me'), choice: undefined, runtime });
-  expect(onThis).not.toHaveProperty('share');
+  expect(onThis).toMatchObject({ share: 'mine' });
 });
 
 it('is left out of a job of Slurm, whose nodes see one run folder', () => {
