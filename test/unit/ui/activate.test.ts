@@ -127,6 +127,7 @@ interface Context {
   subscriptions: { dispose: () => void }[];
   asAbsolutePath: (path: string) => string;
   globalState: { get: () => undefined; keys: () => string[] };
+  workspaceState: { get: () => undefined };
 }
 
 async function activate(): Promise<Context> {
@@ -135,6 +136,7 @@ async function activate(): Promise<Context> {
     subscriptions: [],
     asAbsolutePath: (path) => `/nonexistent/${path}`,
     globalState: { get: () => undefined, keys: () => [] },
+    workspaceState: { get: () => undefined },
   };
   start(context as unknown as Parameters<typeof start>[0]);
   return context;
