@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { runSweep } from '../../core/measure/sweep.js';
-import { trialsOnGpus } from '../../core/measure/sweepGpus.js';
+import { trialPlaces } from '../../core/measure/trialPlaces.js';
 import { holdSweep, openSweep, readSweep, writeSweep } from '../../core/measure/sweepFolder.js';
 import { trainHelp } from '../../core/plan/request/flagCheck.js';
 import { cleanLabel } from '../../core/plan/request/flags.js';
@@ -122,7 +122,7 @@ async function goOn(
       const found = await open();
       const sweep = args.has('again') ? withAgain(found) : found;
       const common = typedOf({});
-      const atOnce = await atOnceOf(context, args.value('runs-at-once'), common);
+      const places = await placesOf(context, args.value('runs-at-once'), common);
       const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
@@ -132,7 +132,7 @@ async function goOn(
       reached = sweep;
       return await runSweep({
         ...progress,
-        ...{ machine, profile, sweep, atOnce, errorWords, logger: context.logger },
+        ...{ machine, profile, sweep, ...places, errorWords, logger: context.logger },
         runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
         onSweep: async (now) => {
           reached = now;
@@ -156,9 +156,12 @@ async function goOn(
 }
 
 /** UserError (usage, connection). */
-async function atOnceOf(context: Context, text: string | undefined, trial: TypedRun): Promise<number> {
-  if (text !== 'gpus') return text === undefined ? 1 : countOf('--runs-at-once', text, 2);
-  const { gpus } = trial;
-  const wish = gpus === undefined ? undefined : gpuWishOf(gpus, '--gpus');
-  return trialsOnGpus(context.machine, trial, wish);
+function placesOf(
+  { machine }: Context,
+  text: string | undefined,
+  trial: TypedRun,
+): ReturnType<typeof trialPlaces> {
+  const asked = text === undefined ? 1 : text === 'gpus' ? text : countOf('--runs-at-once', text, 2);
+  const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, '--gpus');
+  return trialPlaces(machine, trial, asked, wish);
 }

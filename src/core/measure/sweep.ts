@@ -14,6 +14,7 @@ import { LostNodes } from '../follow/lostNodes.js';
 import { RunFollower } from '../follow/run.js';
 import { reasonOf, statusOf } from '../model/runStatus.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
+import { freestHost, onHost, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
 import { isTried, trialTags, untried, type Sweep, type Trial } from '../sweep/record.js';
 import { TrialPruner } from './trialPruner.js';
@@ -29,6 +30,8 @@ export interface SweepOptions extends Progress {
   runOf: (trial: Trial) => TypedRun;
   /** Trials under way at the same time. */
   atOnce: number;
+  /** Among which trials of one node are shared out; empty where the nodes are those of the run. */
+  hosts: readonly TrialHost[];
   /** After each change of a trial, with all of them. */
   onSweep: (sweep: Sweep) => Promise<void>;
   /** Each run as it starts. */
@@ -147,10 +150,11 @@ class Sweeping {
   private async start(number: number): Promise<TrialRun | undefined> {
     throwIfCancelled(this.abort.signal);
     const trial = this.trial(number);
-    await this.change(trial, { status: 'starting' });
+    const host = freestHost(this.options.hosts, this.sweep.trials);
+    await this.change(trial, { status: 'starting', ...(host === undefined ? {} : { host }) });
     let run: TrialRun;
     try {
-      run = await this.startRun(trial);
+      run = await this.startRun(this.trial(number));
     } catch (error) {
       if (!isOfTrial(error)) throw error;
       await this.change(trial, { status: 'failed', why: this.words(error) });
@@ -174,7 +178,8 @@ class Sweeping {
   /** It queues where others hold the GPUs that it takes. */
   private requestOf(trial: Trial): RunRequest {
     const { name, created } = this.sweep;
-    const typed = this.options.runOf(trial);
+    const { host } = trial;
+    const typed = host === undefined ? this.options.runOf(trial) : onHost(this.options.runOf(trial), host);
     const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
     const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
     const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false });

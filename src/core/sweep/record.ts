@@ -31,6 +31,8 @@ const trialSchema = z.object({
   values: z.record(z.string(), z.string()),
   status: trialStatusSchema,
   run: z.nullable(z.object({ id: z.string(), dir: nodePathSchema })),
+  /** Where it runs, where the trials are shared out among hosts. */
+  host: z.optional(z.string()),
   /** Ids of its runs before this one. */
   earlier: z.optional(texts),
   why: z.string(),

@@ -3,6 +3,9 @@ import { UserError } from '../base/errors.js';
 import { plural } from '../base/plural.js';
 import type { GpuWish } from '../plan/request/gpuWish.js';
 
+/** How many trials that take `wish` fit on a node with so many GPUs. UserError (usage). */
+export const roomFor = (gpus: number, wish: GpuWish | undefined): number => Math.floor(gpus / countOf(wish));
+
 /**
  * `gpus`: of each node that a trial may take. A trial takes `wish` on each of them, unless it takes
  * `nodes` of them only: then the first ones, as every start does. UserError (usage) where not one
@@ -13,14 +16,17 @@ export function trialsAtOnce(
   wish: GpuWish | undefined,
   nodes: number | undefined,
 ): number {
-  if (wish === undefined || wish.indices) {
-    const what = 'nothing says how many GPUs a trial takes, so a trial takes all that are free';
-    throw new UserError('usage', what, 'Ask for a number of GPUs for each trial');
-  }
+  const count = countOf(wish);
   const taken = gpus.slice(0, nodes);
   const fewest = taken.length === 0 ? 0 : Math.min(...taken);
-  const room = Math.floor(fewest / wish.count);
+  const room = Math.floor(fewest / count);
   if (room > 0) return room;
-  const what = `a trial takes ${plural(wish.count, 'GPU')} of each node, and one has ${fewest}`;
+  const what = `a trial takes ${plural(count, 'GPU')} of each node, and one has ${fewest}`;
   throw new UserError('usage', what, 'Ask for fewer GPUs for each trial');
+}
+
+function countOf(wish: GpuWish | undefined): number {
+  if (wish && !wish.indices) return wish.count;
+  const what = 'nothing says how many GPUs a trial takes, so a trial takes all that are free';
+  throw new UserError('usage', what, 'Ask for a number of GPUs for each trial');
 }

@@ -5,7 +5,7 @@ import type { Progress } from '../../../core/base/progress.js';
 import { reportTitle } from '../../../core/model/measured.js';
 import { runSweep as sweepRuns } from '../../../core/measure/sweep.js';
 import { holdSweep, openSweep, readSweep, sweepPage, writeSweep } from '../../../core/measure/sweepFolder.js';
-import { trialsOnGpus } from '../../../core/measure/sweepGpus.js';
+import { trialPlaces } from '../../../core/measure/trialPlaces.js';
 import { gpuWishOf } from '../../../core/plan/request/gpuWish.js';
 import type { TypedRun } from '../../../core/plan/request/request.js';
 import { trialLine, verdictSentence } from '../../../core/sweep/pages.js';
@@ -89,13 +89,13 @@ async function sweep(
   });
   try {
     const found = await openSweep(folder, plan.sweep);
-    const atOnce = await atOnceOf(machine, typedOf({}));
+    const places = await placesOf(machine, typedOf({}));
     const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
     await writeSweep(folder, found);
     await ui.reports.show(tab, folder, sweepPage);
     return await sweepRuns({
       ...progress,
-      ...{ machine, profile, sweep: found, atOnce, errorWords, logger: ui.services.logger },
+      ...{ machine, profile, sweep: found, ...places, errorWords, logger: ui.services.logger },
       runOf: ({ values }) => ({ ...typedOf(values), code }),
       onSweep: async (now) => {
         await writeSweep(folder, now);
@@ -113,9 +113,12 @@ async function sweep(
 }
 
 /** As many as the GPUs have room for, where a trial takes a number of them; else one. */
-async function atOnceOf(machine: Parameters<typeof trialsOnGpus>[0], trial: TypedRun): Promise<number> {
+function placesOf(
+  machine: Parameters<typeof trialPlaces>[0],
+  trial: TypedRun,
+): ReturnType<typeof trialPlaces> {
   const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, 'the GPUs of a trial');
-  return wish === undefined || wish.indices ? 1 : trialsOnGpus(machine, trial, wish);
+  return trialPlaces(machine, trial, wish === undefined || wish.indices ? 1 : 'gpus', wish);
 }
 
 const keptTrials = ({ trials }: Sweep): string =>

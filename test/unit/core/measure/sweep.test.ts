@@ -23,7 +23,7 @@ const optionsOf = (sweep: Sweep, there: string[], start: () => Promise<unknown>)
   const list = () => Promise.resolve(there.map((id) => ({ ...runOf(id), run: { report } })));
   const machine = { registry: () => Promise.resolve({ list }), start } as unknown as Machine;
   return {
-    ...{ machine, profile, sweep, atOnce: 1 },
+    ...{ machine, profile, sweep, atOnce: 1, hosts: [] },
     runOf: () => ({ profile, words: ['true'], cwd: '/tmp' }),
     onSweep: () => Promise.resolve(),
     onRun: () => Promise.resolve(),
