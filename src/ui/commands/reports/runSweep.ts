@@ -11,7 +11,12 @@ import type { TypedRun } from '../../../core/plan/request/request.js';
 import { trialLine, verdictSentence } from '../../../core/sweep/pages.js';
 import { bestTrial, isTried, sameSweep, type Sweep } from '../../../core/sweep/record.js';
 import { errorWords } from '../../remedies.js';
-import { forgetSweep, rememberedSweeps, rememberSweep } from '../../remembered/rememberedSweeps.js';
+import {
+  forgetSweep,
+  rememberedSweeps,
+  rememberSweep,
+  type SweepAnswers,
+} from '../../remembered/rememberedSweeps.js';
 import { withProgress } from '../progress.js';
 import { showError } from '../showError.js';
 import { newRunLike } from '../start/newRun.js';
@@ -44,20 +49,24 @@ export async function runSweep(ui: Ui, from?: ProfileArgument | RunArgument): Pr
 
 /** Offers to go on with sweeps that ended with the window before this one. */
 export async function offerSweeps(ui: Ui): Promise<void> {
-  const memory = ui.services.context.workspaceState;
-  await Promise.all(
-    rememberedSweeps(memory).map(async ([folder, answers]) => {
-      const found = await readSweep(folder);
-      const isLeft = found !== undefined && !found.trials.every(isTried);
-      const what = `${reportTitle('sweep', answers.run.profile)} ended with its window: `;
-      const goOn =
-        isLeft &&
-        (await vscode.window.showInformationMessage(what + keptTrials(found), goOnButton, 'Leave It'));
-      // Kept until there is an answer, as the next window asks again.
-      await forgetSweep(memory, folder);
-      if (goOn === goOnButton) await carryOut(ui, await answeredSweep(ui, answers), folder);
-    }),
-  );
+  const left = rememberedSweeps(ui.services.context.workspaceState);
+  await Promise.all(left.map(([folder, answers]) => offerSweep(ui, folder, answers)));
+}
+
+async function offerSweep(ui: Ui, folder: string, answers: SweepAnswers): Promise<void> {
+  const forget = (): Thenable<void> => forgetSweep(ui.services.context.workspaceState, folder);
+  let found: Sweep | undefined;
+  try {
+    found = await readSweep(folder);
+  } catch (error) {
+    await forget(); // else each window would say so
+    throw error;
+  }
+  if (!found || found.trials.every(isTried)) return forget();
+  const text = `${reportTitle('sweep', answers.run.profile)} ended with its window: ${keptTrials(found)}`;
+  const answer = await vscode.window.showInformationMessage(text, goOnButton, 'Leave It');
+  await forget(); // not before: without an answer the next window asks again
+  if (answer === goOnButton) await carryOut(ui, await answeredSweep(ui, answers), folder);
 }
 
 async function carryOut(ui: Ui, asked: AskedTrials, folder: string): Promise<void> {
