@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { runSweep } from '../../core/measure/sweep.js';
-import { trialPlaces } from '../../core/measure/trialPlaces.js';
+import { trialPlaces, type TrialPlaces } from '../../core/measure/trialPlaces.js';
 import { holdSweep, openSweep, readSweep, writeSweep } from '../../core/measure/sweepFolder.js';
 import { trainHelp } from '../../core/plan/request/flagCheck.js';
 import { cleanLabel } from '../../core/plan/request/flags.js';
@@ -11,7 +11,7 @@ import type { TypedRun } from '../../core/plan/request/request.js';
 import { trainDefaultsText } from '../../core/plan/request/trainDefaults.js';
 import { offeredFlags, type TrainerFlag } from '../../core/plan/request/trainerHelp.js';
 import { axesOf, usualSeed } from '../../core/sweep/grid.js';
-import { trialLine } from '../../core/sweep/pages.js';
+import { trialLine, unreached } from '../../core/sweep/pages.js';
 import { planSweep, type SweepPlan } from '../../core/sweep/plan.js';
 import { isDone, withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
 import { isTraining } from '../../core/sweep/trialWords.js';
@@ -122,12 +122,13 @@ async function goOn(
       const found = await open();
       const sweep = args.has('again') ? withAgain(found) : found;
       const common = typedOf({});
-      const places = await placesOf(context, args.value('runs-at-once'), common);
+      const { without, ...places } = await placesOf(context, args.value('runs-at-once'), common);
       const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
         output.note(text);
       };
+      if (without.length > 0) say(unreached(without));
       if (found !== planned) say(`goes on with ${folder}`);
       reached = sweep;
       return await runSweep({
@@ -156,11 +157,7 @@ async function goOn(
 }
 
 /** UserError (usage, connection). */
-function placesOf(
-  { machine }: Context,
-  text: string | undefined,
-  trial: TypedRun,
-): ReturnType<typeof trialPlaces> {
+function placesOf({ machine }: Context, text: string | undefined, trial: TypedRun): Promise<TrialPlaces> {
   const asked = text === undefined ? 1 : text === 'gpus' ? text : countOf('--runs-at-once', text, 2);
   const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, '--gpus');
   return trialPlaces(machine, trial, asked, wish);

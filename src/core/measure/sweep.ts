@@ -14,7 +14,7 @@ import { LostNodes } from '../follow/lostNodes.js';
 import { RunFollower } from '../follow/run.js';
 import { reasonOf, statusOf } from '../model/runStatus.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
-import { freestHost, onHost, type TrialHost } from '../sweep/hosts.js';
+import { onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
 import { isTried, trialTags, untried, type Sweep, type Trial } from '../sweep/record.js';
 import { TrialPruner } from './trialPruner.js';
@@ -60,11 +60,16 @@ class Sweeping {
   private readonly reader = new CompareReader();
   private readonly logger: Logger;
   private handed: Promise<void> = Promise.resolve();
-  private starts: Promise<unknown> = Promise.resolve();
+  /** By host; of trials that are not shared out there is one. */
+  private readonly starts = new Map<string | undefined, Promise<unknown>>();
+  private readonly hosts: TrialHosts;
+  /** Those that get no more trials, and of which that was said. */
+  private readonly dropped = new Set<string>();
 
   constructor(private readonly options: SweepOptions) {
     this.sweep = { ...options.sweep, cancelled: false };
     this.logger = options.logger ?? nullLogger;
+    this.hosts = new TrialHosts(options.hosts);
   }
 
   async run(): Promise<Sweep> {
@@ -132,30 +137,64 @@ class Sweeping {
   }
 
   private async try(number: number): Promise<void> {
-    const left = this.trial(number).run;
-    if (left) this.options.onTrial(this.trial(number), 'attached');
-    const run = left ?? (await this.startInTurn(number));
+    const { run: left, host } = this.trial(number);
+    if (left) {
+      this.hosts.attach(number, host);
+      this.options.onTrial(this.trial(number), 'attached');
+    }
+    const run = left ?? (await this.startSomewhere(number));
     if (run) await this.stay(number, run);
+    const dropped = this.hosts.release(number, this.trial(number).status);
+    if (dropped !== undefined) this.sayDropped(dropped, 'they fail there');
     this.options.onTrial(this.trial(number), 'ended');
   }
 
-  /** One after the other: so the first trials are the first in the queue of GPUs. */
-  private startInTurn(number: number): Promise<TrialRun | undefined> {
-    const started = this.starts.then(() => this.start(number));
-    this.starts = started.catch(() => undefined);
+  /** On another host where the first one cannot start it. */
+  private async startSomewhere(number: number): Promise<TrialRun | undefined> {
+    for (;;) {
+      const host = this.hosts.take(number);
+      try {
+        return await this.startInTurn(number, host);
+      } catch (error) {
+        if (!(error instanceof HostFailed)) throw error;
+        this.sayDropped(error.host, error.message);
+      }
+    }
+  }
+
+  /** Once for each host: several trials may have been sent there. */
+  private sayDropped(host: string, why: string): void {
+    if (this.dropped.has(host)) return;
+    this.dropped.add(host);
+    const text = `${host} gets no more trials: ${why}`;
+    this.logger.log('warn', text);
+    this.options.onProgress?.(text);
+  }
+
+  /** One after the other on a host: so the first trials are the first in its queue of GPUs. */
+  private startInTurn(number: number, host: string | undefined): Promise<TrialRun | undefined> {
+    const before = this.starts.get(host) ?? Promise.resolve();
+    const started = before.then(() => this.start(number, host));
+    this.starts.set(
+      host,
+      started.catch(() => undefined),
+    );
     return started;
   }
 
   /** Undefined where the trial could not be started, and is noted as failed. */
-  private async start(number: number): Promise<TrialRun | undefined> {
+  private async start(number: number, host: string | undefined): Promise<TrialRun | undefined> {
     throwIfCancelled(this.abort.signal);
     const trial = this.trial(number);
-    const host = freestHost(this.options.hosts, this.sweep.trials);
     await this.change(trial, { status: 'starting', ...(host === undefined ? {} : { host }) });
     let run: TrialRun;
     try {
       run = await this.startRun(this.trial(number));
     } catch (error) {
+      if (host !== undefined && isOfHost(error) && this.hosts.drop(host)) {
+        await this.replace(untried(trial));
+        throw new HostFailed(host, this.words(error));
+      }
       if (!isOfTrial(error)) throw error;
       await this.change(trial, { status: 'failed', why: this.words(error) });
       return undefined;
@@ -280,6 +319,22 @@ class Sweeping {
     return (this.options.errorWords ?? errorText)(error);
   }
 }
+
+/** A host that cannot start a trial, which another one may. */
+class HostFailed extends Error {
+  constructor(
+    readonly host: string,
+    why: string,
+  ) {
+    super(why);
+  }
+}
+
+/** Whether it may be about the host that was to start the trial. */
+const isOfHost = (error: unknown): boolean =>
+  error instanceof UserError
+    ? error.code === 'preflight' || error.code === 'connection'
+    : error instanceof AgentError;
 
 /** Whether it is about one trial, so that the others may be tried. */
 const isOfTrial = (error: unknown): boolean =>

@@ -1,14 +1,20 @@
 // How many trials of a sweep may be under way at once, and on which nodes.
+import { offerIn } from '../cluster/nodes/offers.js';
 import type { Machine } from '../cluster/nodes/machine.js';
+import type { NodeOffer } from '../plan/placement.js';
 import type { GpuWish } from '../plan/request/gpuWish.js';
 import type { TypedRun } from '../plan/request/request.js';
 import { sharedHosts, type TrialHost } from '../sweep/hosts.js';
 import { roomFor, trialsAtOnce } from '../sweep/room.js';
 
-/** `hosts`: among which trials of one node are shared out; empty where they are not. */
-interface TrialPlaces {
+/**
+ * `hosts`: among which trials of one node are shared out; empty where they are not. `without`:
+ * hosts that cannot be reached, and get none.
+ */
+export interface TrialPlaces {
   atOnce: number;
   hosts: readonly TrialHost[];
+  without: readonly string[];
 }
 
 /**
@@ -21,42 +27,65 @@ export async function trialPlaces(
   asked: number | 'gpus',
   wish: GpuWish | undefined,
 ): Promise<TrialPlaces> {
-  const shared = sharedHosts(trial);
+  const shared = asked === 1 ? undefined : sharedHosts(trial);
+  if (!shared && asked !== 'gpus') return { atOnce: asked, hosts: [], without: [] };
   const named = shared ?? trial.hosts;
   const nodes = machine.nodes.filter(({ name }) => named === undefined || named.includes(name));
-  if (asked !== 'gpus') {
-    if (!shared || asked === 1) return { atOnce: asked, hosts: [] };
-    return { atOnce: asked, hosts: (await reached(nodes)).map(({ name }) => ({ host: name, room: 1 })) };
-  }
-  if (!shared) {
-    const counts = await Promise.all(nodes.map(gpusOf));
+  if (!shared) return { atOnce: atOnceOf(await Promise.all(nodes.map(gpusOf))), hosts: [], without: [] };
+
+  const { there, without } = await reached(nodes);
+  const offers = await Promise.all(there.map((one) => offerTo(one, trial)));
+  const hosts = offers
+    .map((offer) => ({ host: offer.host.host, room: roomOn(offer, wish, asked) }))
+    .filter(({ room }) => room > 0);
+  // Where all GPUs are taken, or none has room, a start says so, or queues.
+  if (hosts.length === 0) {
     return {
-      atOnce: trialsAtOnce(
-        counts.filter((count) => count > 0),
-        wish,
-        trial.nodes,
-      ),
-      hosts: [],
+      atOnce: asked === 'gpus' ? atOnceOf(offers.map(({ gpus }) => gpus.length)) : asked,
+      hosts,
+      without,
     };
   }
-  const hosts = await Promise.all(
-    (await reached(nodes)).map(async (one) => ({ host: one.name, room: roomFor(await gpusOf(one), wish) })),
-  );
-  const roomy = hosts.filter(({ room }) => room > 0);
-  if (roomy.length === 0) return { atOnce: trialsAtOnce([], wish, 1), hosts: [] };
-  return { atOnce: roomy.reduce((sum, { room }) => sum + room, 0), hosts: roomy };
+  const room = hosts.reduce((sum, one) => sum + one.room, 0);
+  return { atOnce: asked === 'gpus' ? room : asked, hosts, without };
+
+  function atOnceOf(counts: readonly number[]): number {
+    return trialsAtOnce(
+      counts.filter((count) => count > 0),
+      wish,
+      trial.nodes,
+    );
+  }
 }
 
 type NamedNode = Machine['nodes'][number];
 
-const gpusOf = async ({ node }: NamedNode): Promise<number> =>
-  (await (await node.client()).request('host.sample')).gpus.length;
+const sampleOf = async ({ node }: NamedNode) => (await node.client()).request('host.sample');
+const gpusOf = async (node: NamedNode): Promise<number> => (await sampleOf(node)).gpus.length;
 
-/** A node that cannot be reached now gets no trial. Rejects where none can. */
-async function reached(nodes: readonly NamedNode[]): Promise<NamedNode[]> {
+/** With the GPUs that work, and that the profile lets runs take. */
+async function offerTo(node: NamedNode, { profile }: TypedRun): Promise<NodeOffer> {
+  const host = profile.hosts?.find((one) => one.host === node.name) ?? { host: node.name };
+  const offer = offerIn(await sampleOf(node), 0, host);
+  return { ...offer, gpus: offer.gpus.filter(({ index }) => host.gpus?.includes(index) ?? true) };
+}
+
+/** Of trials that take GPUs, by those that are free now: others may hold theirs for days. */
+function roomOn({ gpus }: NodeOffer, wish: GpuWish | undefined, asked: number | 'gpus'): number {
+  if (wish === undefined && asked !== 'gpus') return 1;
+  const free = gpus.filter(({ busy }) => busy === undefined);
+  if (wish?.indices && asked !== 'gpus') {
+    return wish.indices.every((index) => free.some((gpu) => gpu.index === index)) ? 1 : 0;
+  }
+  return roomFor(free.length, wish);
+}
+
+/** Rejects where none can be reached. */
+async function reached(nodes: readonly NamedNode[]): Promise<{ there: NamedNode[]; without: string[] }> {
   const tried = await Promise.allSettled(nodes.map(({ node }) => node.client()));
-  const there = nodes.filter((_, at) => tried[at]?.status === 'fulfilled');
+  const isThere = (at: number): boolean => tried[at]?.status === 'fulfilled';
+  const there = nodes.filter((_, at) => isThere(at));
   const failed = tried.find((one) => one.status === 'rejected');
   if (there.length === 0 && failed) throw failed.reason;
-  return there;
+  return { there, without: nodes.filter((_, at) => !isThere(at)).map(({ name }) => name) };
 }

@@ -10,9 +10,13 @@ export interface TrialHost {
   room: number;
 }
 
+/** Trials that failed one after the other on a host where none has finished: it gets no more. */
+const mostFailed = 2;
+
 /**
  * The hosts among which the trials may be shared out: undefined where a trial takes more than one
- * node, where its hosts were named, and where there is one host alone.
+ * node or rank, where its hosts were named, and where there is one host alone. A training is kept
+ * on the head: its rank 0 has to see the head's run folder.
  */
 export function sharedHosts({
   profile,
@@ -22,9 +26,9 @@ export function sharedHosts({
   per,
   ranks = 1,
 }: TypedRun): string[] | undefined {
-  const isProcess = trainerVerb(withoutTrainer(words)) === undefined && per === undefined && ranks === 1;
-  const takesOne = nodes === 1 || (nodes === undefined && isProcess);
-  if (profile.kind !== 'ssh' || hosts !== undefined || !takesOne) return undefined;
+  const isOwn = trainerVerb(withoutTrainer(words)) === undefined;
+  const takesOne = ranks === 1 && (nodes === 1 || (nodes === undefined && per === undefined));
+  if (profile.kind !== 'ssh' || hosts !== undefined || !isOwn || !takesOne) return undefined;
   const names = (profile.hosts ?? []).filter(hasRanks).map(({ host }) => host);
   return names.length < 2 ? undefined : names;
 }
@@ -36,11 +40,49 @@ export function onHost(typed: TypedRun, host: string): TypedRun {
   return run;
 }
 
-/** The one with the fewest trials under way for its room; of several the first. */
-export function freestHost(hosts: readonly TrialHost[], trials: readonly Trial[]): string | undefined {
-  const load = ({ host, room }: TrialHost): number =>
-    trials.filter((trial) => isUnderWay(trial) && trial.host === host).length / room;
-  return hosts.toSorted((one, other) => load(one) - load(other))[0]?.host;
-}
+/** The host of each trial that is under way. */
+export class TrialHosts {
+  private readonly under = new Map<number, string>();
+  private readonly finished = new Set<string>();
+  private readonly failed = new Map<string, number>();
 
-const isUnderWay = ({ status }: Trial): boolean => status === 'starting' || status === 'running';
+  constructor(private hosts: readonly TrialHost[]) {}
+
+  /**
+   * A host for the trial, with the fewest under way for its room, of several the first; undefined
+   * where the trials are not shared out.
+   */
+  take(trial: number): string | undefined {
+    const load = ({ host, room }: TrialHost): number =>
+      [...this.under.values()].filter((one) => one === host).length / room;
+    const [freest] = this.hosts.toSorted((one, other) => load(one) - load(other));
+    this.attach(trial, freest?.host);
+    return freest?.host;
+  }
+
+  /** A trial that is under way there already. */
+  attach(trial: number, host: string | undefined): void {
+    if (host === undefined) this.under.delete(trial);
+    else this.under.set(trial, host);
+  }
+
+  /** The trial is over. The host that gets no more trials for it, if any. */
+  release(trial: number, status: Trial['status']): string | undefined {
+    const host = this.under.get(trial);
+    this.under.delete(trial);
+    if (host === undefined) return undefined;
+    if (status === 'finished') this.finished.add(host);
+    if (status !== 'failed' || this.finished.has(host)) return undefined;
+    const failed = (this.failed.get(host) ?? 0) + 1;
+    this.failed.set(host, failed);
+    return failed >= mostFailed && this.drop(host) ? host : undefined;
+  }
+
+  /** No more trials for this host. False where there is no other one. */
+  drop(host: string): boolean {
+    const left = this.hosts.filter((one) => one.host !== host);
+    if (left.length === 0) return false;
+    this.hosts = left;
+    return true;
+  }
+}

@@ -65,6 +65,10 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+/** Of hosts that get no trials. */
+export const unreached = (hosts: readonly string[]): string =>
+  `${hosts.join(', ')} cannot be reached, so no trial runs there`;
+
 /** One line on a trial that started, was found under way, or ended. */
 export function trialLine(
   { trials, metric }: Sweep,

@@ -5,10 +5,10 @@ import type { Progress } from '../../../core/base/progress.js';
 import { reportTitle } from '../../../core/model/measured.js';
 import { runSweep as sweepRuns } from '../../../core/measure/sweep.js';
 import { holdSweep, openSweep, readSweep, sweepPage, writeSweep } from '../../../core/measure/sweepFolder.js';
-import { trialPlaces } from '../../../core/measure/trialPlaces.js';
+import { trialPlaces, type TrialPlaces } from '../../../core/measure/trialPlaces.js';
 import { gpuWishOf } from '../../../core/plan/request/gpuWish.js';
 import type { TypedRun } from '../../../core/plan/request/request.js';
-import { trialLine, verdictSentence } from '../../../core/sweep/pages.js';
+import { trialLine, unreached, verdictSentence } from '../../../core/sweep/pages.js';
 import { bestTrial, isTried, sameSweep, type Sweep } from '../../../core/sweep/record.js';
 import { errorWords } from '../../remedies.js';
 import {
@@ -65,20 +65,17 @@ async function offerSweep(ui: Ui, folder: string, answers: SweepAnswers): Promis
   if (!found || found.trials.every(isTried)) return forget();
   const text = `${reportTitle('sweep', answers.run.profile)} ended with its window: ${keptTrials(found)}`;
   const answer = await vscode.window.showInformationMessage(text, goOnButton, 'Leave It');
-  await forget(); // not before: without an answer the next window asks again
+  // Without an answer, and where it cannot go on now, the next window asks again.
   if (answer === goOnButton) await carryOut(ui, await answeredSweep(ui, answers), folder);
+  else await forget();
 }
 
 async function carryOut(ui: Ui, asked: AskedTrials, folder: string): Promise<void> {
   const memory = ui.services.context.workspaceState;
   await rememberSweep(memory, folder, asked.answers);
-  let swept: Sweep;
-  try {
-    const { name } = asked.plan.profile;
-    swept = await withProgress(`Sweep on ${name}`, (progress) => sweep(ui, asked, folder, progress));
-  } finally {
-    await forgetSweep(memory, folder);
-  }
+  const { name } = asked.plan.profile;
+  const swept = await withProgress(`Sweep on ${name}`, (progress) => sweep(ui, asked, folder, progress));
+  await forgetSweep(memory, folder); // not after an error: the next window offers it again
   void offerBest(ui, asked, swept, folder);
 }
 
@@ -98,7 +95,8 @@ async function sweep(
   });
   try {
     const found = await openSweep(folder, plan.sweep);
-    const places = await placesOf(machine, typedOf({}));
+    const { without, ...places } = await placesOf(machine, typedOf({}));
+    if (without.length > 0) progress.onProgress?.(unreached(without));
     const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
     await writeSweep(folder, found);
     await ui.reports.show(tab, folder, sweepPage);
@@ -122,10 +120,7 @@ async function sweep(
 }
 
 /** As many as the GPUs have room for, where a trial takes a number of them; else one. */
-function placesOf(
-  machine: Parameters<typeof trialPlaces>[0],
-  trial: TypedRun,
-): ReturnType<typeof trialPlaces> {
+function placesOf(machine: Parameters<typeof trialPlaces>[0], trial: TypedRun): Promise<TrialPlaces> {
   const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, 'the GPUs of a trial');
   return trialPlaces(machine, trial, wish === undefined || wish.indices ? 1 : 'gpus', wish);
 }

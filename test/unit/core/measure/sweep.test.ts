@@ -77,3 +77,63 @@ it('goes on with the run of the last try, and with none of those before', async 
   expect(await attached({ status: 'running', run: runOf('new'), earlier }, ['old', 'new'])).toBe('new');
   expect(await attached({ status: 'running', run: runOf('new') }, ['other'])).toBeUndefined();
 });
+
+/** Three trials at once on two hosts; which host each start of a trial names. */
+async function shared(
+  start: (host: string | undefined, trial: number) => Promise<unknown>,
+): Promise<{ starts: [number, string | undefined][]; trials: Trial[]; said: string[] }> {
+  const starts: [number, string | undefined][] = [];
+  const said: string[] = [];
+  const trials = [1, 2, 3].map((number) =>
+    newTrial({ number, name: `lr-0${number}`, values: { lr: String(number) }, command: 'true' }),
+  );
+  const hosts = [
+    { host: 'gpu1', room: 1 },
+    { host: 'gpu2', room: 1 },
+  ];
+  const lab: Profile = { name: 'lab', kind: 'ssh', hosts: [{ host: 'gpu1' }, { host: 'gpu2' }] };
+  const machine = {
+    registry: () => Promise.resolve({ list: () => Promise.resolve([]) }),
+    start: (request: { hosts?: string[]; report?: { trial: number } }) => {
+      const { trial = 0 } = request.report ?? {};
+      starts.push([trial, request.hosts?.[0]]);
+      return start(request.hosts?.[0], trial);
+    },
+  } as unknown as Machine;
+  const swept = await runSweep({
+    ...optionsOf({ ...sweepOf({}), trials }, [], () => refused('')),
+    ...{ machine, profile: lab, hosts, atOnce: 3 },
+    runOf: () => ({ profile: lab, words: ['true'], cwd: '/tmp' }),
+    onProgress: (text) => said.push(text),
+  });
+  return { starts, trials: swept.trials, said };
+}
+
+it('a host that cannot start a trial gets no more, and the trial goes to another one', async () => {
+  const wrong = new UserError('usage', 'this one cannot be', '');
+  const { starts, trials, said } = await shared((host) =>
+    host === 'gpu1' ? refused('it has no python3') : Promise.reject(wrong),
+  );
+  expect(starts[0]).toEqual([1, 'gpu1']);
+  expect(starts.filter(([, host]) => host === 'gpu1')).toHaveLength(2); // both were sent there at once
+  expect(said).toEqual(['gpu1 gets no more trials: it has no python3.']);
+  expect(trials.map(({ status, host, why }) => [status, host, why])).toEqual(
+    Array.from({ length: 3 }, () => ['failed', 'gpu2', 'this one cannot be.']),
+  );
+});
+
+it('a start that queues on one host holds none back on another one', async () => {
+  const order: number[] = [];
+  let goOn: () => void = () => undefined;
+  const queue = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const { trials } = await shared(async (host, trial) => {
+    if (host === 'gpu1') await queue; // until a trial of the other host was at the end of its start
+    order.push(trial);
+    goOn();
+    throw new UserError('usage', 'done', '');
+  });
+  expect(order[0]).toBe(2);
+  expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+});
