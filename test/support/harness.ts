@@ -28,7 +28,8 @@ export function temporaryFolder(name: string): { path: string; remove: () => voi
   return {
     path,
     remove: () => {
-      rmSync(path, { recursive: true, force: true });
+      // The supervisor of a run that has just ended may still be writing there.
+      rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }
