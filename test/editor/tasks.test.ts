@@ -217,7 +217,7 @@ test('Run Training offers the presets, and starts one with all that it says', as
   await workbench.page.keyboard.press('Enter');
   const question = workbench.page.getByText('Run on local, 2 ranks');
   await question.waitFor();
-  // A question takes no key in its first moments, and a form that is loaded again may take the focus.
+  // A question takes no key in its first moments. A form that is loaded again may take the focus.
   const input = workbench.page.locator('.quick-input-widget input:visible').first();
   await until('an answer to the question', async () => {
     await input.press('Enter', { timeout: 1000 }).catch(() => undefined); // gone by now

@@ -55,7 +55,8 @@ ShareState Cluster::share_state() const {
   return state;
 }
 
-/// One that nobody asked for is told so: else it would try again and again.
+/// A connection that nobody asked for gets `bye`. Without that message the node would connect again
+/// and again.
 bool Cluster::take_share(std::unique_ptr<Wire>& wire) {
   for (ClusterNode& node : nodes_) {
     if (wire->host() != share_greeting(node.spec.host)) continue;

@@ -20,7 +20,6 @@ constexpr double kSilentAtEnd = 15;   // of a mirror that may be without power, 
 constexpr double kAfterFailure = 60;  // seconds without a mirror that could not write
 constexpr double kBusyFileSeconds = 30;
 constexpr double kLongestLook = 5;  // seconds, or one file, until the folder is looked at again
-constexpr double kEndSeconds = 2;
 
 }  // namespace
 
@@ -211,55 +210,37 @@ class MirrorSource::Work : FileWire {
   bool checkpoints_first_ = false;  ///< the last look did not reach them
 };
 
-MirrorSource::MirrorSource(const RunFolder& folder) : shared_(std::make_shared<Shared>()) {
-  thread_ = std::thread([folder, shared = shared_] {
-    for (double not_before = 0;;) {
-      std::unique_ptr<Wire> wire;
-      {
-        std::unique_lock lock(shared->mutex);
-        shared->connected = false;
-        shared->came.wait(lock, [&] { return shared->over || shared->wire; });
-        const double pause = std::max(0.0, not_before - monotonic_seconds());
-        shared->came.wait_for(lock, std::chrono::duration<double>(pause), [&] { return shared->over; });
-        if (shared->over) break;
-        wire = std::exchange(shared->wire, nullptr);
-        shared->connected = true;
-      }
-      std::string why;
-      bool is_refusal = false;
-      try {
-        Work(folder, *shared, *wire).run();
-      } catch (const FileWireBroken& broken) {
-        why = broken.what();
-        is_refusal = broken.is_refusal();
-      } catch (const std::exception& error) {  // a message that no mirror of ours sends
-        why = error.what();
-        is_refusal = true;
-      }
-      not_before = is_refusal ? monotonic_seconds() + kAfterFailure : 0;
-      const std::scoped_lock lock(shared->mutex);
-      if (is_refusal) shared->status.why = why;  // of a lost connection the journal says enough
+MirrorSource::MirrorSource(const RunFolder& folder)
+    : shared_(std::make_shared<Shared>()), thread_(shared_, [folder, shared = shared_] { serve(folder, *shared); }) {}
+
+void MirrorSource::serve(const RunFolder& folder, Shared& shared) {
+  for (double not_before = 0;;) {
+    std::unique_ptr<Wire> wire;
+    {
+      std::unique_lock lock(shared.mutex);
+      shared.connected = false;
+      shared.came.wait(lock, [&] { return shared.over || shared.wire; });
+      const double pause = std::max(0.0, not_before - monotonic_seconds());
+      shared.came.wait_for(lock, std::chrono::duration<double>(pause), [&] { return shared.over; });
+      if (shared.over) return;
+      wire = std::exchange(shared.wire, nullptr);
+      shared.connected = true;
     }
-    const std::scoped_lock lock(shared->mutex);
-    shared->ended = true;
-    shared->came.notify_all();
-  });
-}
-
-MirrorSource::~MirrorSource() {
-  std::unique_lock lock(shared_->mutex);
-  shared_->over = true;
-  shared_->came.notify_all();
-  const bool ended =
-      shared_->came.wait_for(lock, std::chrono::duration<double>(kEndSeconds), [this] { return shared_->ended; });
-  lock.unlock();
-  ended ? thread_.join() : thread_.detach();
-}
-
-void MirrorSource::take(std::unique_ptr<Wire> wire) {
-  const std::scoped_lock lock(shared_->mutex);
-  shared_->wire = std::move(wire);
-  shared_->came.notify_all();
+    std::string why;
+    bool is_refusal = false;
+    try {
+      Work(folder, shared, *wire).run();
+    } catch (const FileWireBroken& broken) {
+      why = broken.what();
+      is_refusal = broken.is_refusal();
+    } catch (const std::exception& error) {  // a message that no mirror of ours sends
+      why = error.what();
+      is_refusal = true;
+    }
+    not_before = is_refusal ? monotonic_seconds() + kAfterFailure : 0;
+    const std::scoped_lock lock(shared.mutex);
+    if (is_refusal) shared.status.why = why;  // of a lost connection the journal says enough
+  }
 }
 
 MirrorSource::Status MirrorSource::status() const {

@@ -1,13 +1,12 @@
 // The head's side of the mirror: sends what changes in the run folder to the node that keeps a copy
 // of it. A thread of its own reads the files, so that a slow disk or link holds up nobody else.
 #pragma once
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 
+#include "agent/cluster/file_thread.h"
 #include "agent/connection/wire.h"
 #include "agent/run/folder/mirrored_files.h"
 
@@ -25,13 +24,9 @@ class MirrorSource {
   };
 
   explicit MirrorSource(const RunFolder& folder);
-  /// Waits for the thread for 2 s at most: what it reads may never come.
-  ~MirrorSource();
-  MirrorSource(const MirrorSource&) = delete;
-  MirrorSource& operator=(const MirrorSource&) = delete;
 
   /// A connection of the mirror, authenticated. It takes the place of an earlier one.
-  void take(std::unique_ptr<Wire> wire);
+  void take(std::unique_ptr<Wire> wire) { thread_.take(std::move(wire)); }
   Status status() const;
 
   /// Of a look at the folder that has not begun yet, so that it finds all that is there now, also
@@ -41,19 +36,16 @@ class MirrorSource {
   bool is_done(int64_t look) const;
 
  private:
-  /// What both threads use. The thread holds it too, since it may outlive its owner.
-  struct Shared {
-    std::mutex mutex;
-    std::condition_variable came;
-    std::unique_ptr<Wire> wire;
+  struct Shared : FileThreadState {
     Status status;
-    bool connected = false, last = false, over = false, ended = false;
+    bool connected = false, last = false;
     int64_t begun = 0, done = 0;  ///< looks
   };
   class Work;
+  static void serve(const RunFolder& folder, Shared& shared);
 
   std::shared_ptr<Shared> shared_;
-  std::thread thread_;
+  FileThread thread_;
 };
 
 }  // namespace trainyard

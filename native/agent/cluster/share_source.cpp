@@ -1,6 +1,5 @@
 #include "agent/cluster/share_source.h"
 
-#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,7 +14,6 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostTries = 3;  // of a folder that changes while it is copied
-constexpr double kEndSeconds = 2;
 
 }  // namespace
 
@@ -105,58 +103,34 @@ class ShareSource::Work : FileWire {
   std::map<std::string, Copy> copies_;  ///< what the node has from the head, by path
 };
 
-ShareSource::ShareSource(const RunFolder& folder, const std::string& share) : shared_(std::make_shared<Shared>()) {
-  shared_->status.moved = monotonic_seconds();
-  thread_ = std::thread([folder, share, shared = shared_] {
-    bool goes_on = true;
-    while (goes_on) {
-      std::unique_ptr<Wire> wire;
-      {
-        std::unique_lock lock(shared->mutex);
-        shared->came.wait(lock, [&] { return shared->over || shared->wire; });
-        if (shared->over) break;
-        wire = std::exchange(shared->wire, nullptr);
-      }
-      bool done = false;
-      std::string why;
-      try {
-        Work(folder, share, *shared, *wire).run();
-        done = true;
-      } catch (const FileWireBroken& broken) {  // a lost connection comes again, until the node is lost
-        if (broken.is_refusal()) why = broken.what();
-      } catch (const std::exception& error) {  // a message that no node of ours sends
-        why = error.what();
-      }
-      const std::scoped_lock lock(shared->mutex);
-      shared->status.done = done;
-      shared->status.why = why;
-      goes_on = !done && why.empty();
+ShareSource::ShareSource(const RunFolder& folder, const std::string& share)
+    : shared_(std::make_shared<Shared>()),
+      thread_(shared_, [folder, share, shared = shared_] { serve(folder, share, *shared); }) {}
+
+void ShareSource::serve(const RunFolder& folder, const std::string& share, Shared& shared) {
+  for (;;) {
+    std::unique_ptr<Wire> wire;
+    {
+      std::unique_lock lock(shared.mutex);
+      shared.came.wait(lock, [&] { return shared.over || shared.wire; });
+      if (shared.over) return;
+      wire = std::exchange(shared.wire, nullptr);
     }
-    const std::scoped_lock lock(shared->mutex);
-    shared->ended = true;
-    shared->came.notify_all();
-  });
-}
-
-void ShareSource::give_up() {
-  const std::scoped_lock lock(shared_->mutex);
-  shared_->over = true;
-  shared_->came.notify_all();
-}
-
-ShareSource::~ShareSource() {
-  give_up();
-  std::unique_lock lock(shared_->mutex);
-  const bool ended =
-      shared_->came.wait_for(lock, std::chrono::duration<double>(kEndSeconds), [this] { return shared_->ended; });
-  lock.unlock();
-  ended ? thread_.join() : thread_.detach();
-}
-
-void ShareSource::take(std::unique_ptr<Wire> wire) {
-  const std::scoped_lock lock(shared_->mutex);
-  shared_->wire = std::move(wire);
-  shared_->came.notify_all();
+    bool done = false;
+    std::string why;
+    try {
+      Work(folder, share, shared, *wire).run();
+      done = true;
+    } catch (const FileWireBroken& broken) {  // of a lost connection another one comes
+      if (broken.is_refusal()) why = broken.what();
+    } catch (const std::exception& error) {  // a message that no node of ours sends
+      why = error.what();
+    }
+    const std::scoped_lock lock(shared.mutex);
+    shared.status.done = done;
+    shared.status.why = why;
+    if (done || !why.empty()) return;
+  }
 }
 
 ShareSource::Status ShareSource::status() const {

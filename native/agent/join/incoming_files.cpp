@@ -119,7 +119,8 @@ void IncomingFiles::end() {
                         static_cast<uint64_t>(info.st_size) == file_->size;
   if (!is_whole) throw FieldError("a file is not whole");
   const std::string target = place(file_->path);
-  const int64_t rest = (file_->time % kSecond + kSecond) % kSecond;  // a time before 1970 is negative
+  // A time before 1970 is negative.
+  const int64_t rest = (file_->time % kSecond + kSecond) % kSecond;
   const timespec time{(file_->time - rest) / kSecond, rest};
   const std::array<timespec, 2> times{time, time};
   if (::fchmod(file_->fd.get(), file_->runs ? 0700 : 0600) != 0) throw file_error("set the mode of", target);

@@ -186,7 +186,7 @@ class Join {
     } else if (kind == "mirror") {
       if (!mirror_) mirror_ = start_mirror_copy(folder_, spec_);
     } else if (kind == "share") {
-      share_.reset();
+      share_.reset();  // an earlier copy must not write on
       share_ = start_share_copy(folder_, spec_, fields.string("folder"));
     } else if (kind == "settle" || kind == "over") {
       settling_ = Settling{fields.integer("number", 0, INT32_MAX), kind == "over", monotonic_seconds()};
@@ -369,8 +369,7 @@ class Join {
   std::optional<Settling> settling_;
   std::string state_, why_, told_why_;
   bool over_ = false, welcomed_ = false, was_welcomed_ = false, shared_ = false, is_head_ = false;
-  double next_beat_ = 0, next_activity_ = 0, next_folder_look_ = 0;
-  double next_sweep_ = 0;     ///< monotonic seconds
+  double next_beat_ = 0, next_activity_ = 0, next_folder_look_ = 0, next_sweep_ = 0;
   int clean_sweeps_ = 0;      ///< without the head
   double leaving_since_ = 0;  ///< monotonic seconds; 0: nobody asked for it
 };

@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kQuietSeconds = 1;  // a copy that takes longer is told of while it lasts
+constexpr double kQuietSeconds = 1;  // a longer copy has the event `sharing` while it lasts
 
 }  // namespace
 
@@ -24,13 +24,9 @@ std::optional<GenerationResult> Supervisor::share_folder(bool first) {
     return failed;
   }
   const double begun = monotonic_seconds();
-  const auto members = [this] {
-    std::vector<std::string> hosts;
-    for (const NodeSpec& node : spec_.on_nodes(cluster_->present(), members_).nodes) hosts.push_back(node.host);
-    return hosts;
-  };
-  const std::vector<std::string> before = members();
-  const std::vector<std::string> hosts = cluster_->without_disk(spec_.on_nodes(cluster_->present(), members_).nodes);
+  const auto members = [this] { return spec_.on_nodes(cluster_->present(), members_).nodes; };
+  const std::vector<NodeSpec> before = members();
+  const std::vector<std::string> hosts = cluster_->without_disk(before);
   if (hosts.empty()) return std::nullopt;
   cluster_->begin_share(hosts);
   bool told = false;

@@ -31,7 +31,10 @@ export async function trialPlaces(
   if (!shared && asked !== 'gpus') return { atOnce: asked, hosts: [], without: [] };
   const named = shared ?? trial.hosts;
   const nodes = machine.nodes.filter(({ name }) => named === undefined || named.includes(name));
-  if (!shared) return { atOnce: atOnceOf(await Promise.all(nodes.map(gpusOf))), hosts: [], without: [] };
+  if (!shared) {
+    const counts = await Promise.all(nodes.map(gpusOf));
+    return { atOnce: trialsAtOnce(counts, wish, trial.nodes), hosts: [], without: [] };
+  }
 
   const { there, without } = await reached(nodes);
   const offers = await Promise.all(there.map((one) => offerTo(one, trial)));
@@ -39,23 +42,10 @@ export async function trialPlaces(
     .map((offer) => ({ host: offer.host.host, room: roomOn(offer, wish, asked) }))
     .filter(({ room }) => room > 0);
   // Where all GPUs are taken, or none has room, a start says so, or queues.
-  if (hosts.length === 0) {
-    return {
-      atOnce: asked === 'gpus' ? atOnceOf(offers.map(({ gpus }) => gpus.length)) : asked,
-      hosts,
-      without,
-    };
-  }
+  if (asked !== 'gpus') return { atOnce: asked, hosts, without };
   const room = hosts.reduce((sum, one) => sum + one.room, 0);
-  return { atOnce: asked === 'gpus' ? room : asked, hosts, without };
-
-  function atOnceOf(counts: readonly number[]): number {
-    return trialsAtOnce(
-      counts.filter((count) => count > 0),
-      wish,
-      trial.nodes,
-    );
-  }
+  const counts = offers.map(({ gpus }) => gpus.length);
+  return { atOnce: room > 0 ? room : trialsAtOnce(counts, wish, trial.nodes), hosts, without };
 }
 
 type NamedNode = Machine['nodes'][number];

@@ -7,9 +7,9 @@ import type { GpuWish } from '../plan/request/gpuWish.js';
 export const roomFor = (gpus: number, wish: GpuWish | undefined): number => Math.floor(gpus / countOf(wish));
 
 /**
- * `gpus`: of each node that a trial may take. A trial takes `wish` on each of them, unless it takes
- * `nodes` of them only: then the first ones, as every start does. UserError (usage) where not one
- * trial fits.
+ * `gpus`: of each node that a trial may take; one without GPUs does not count. A trial takes `wish`
+ * on each of them, unless it takes `nodes` of them only: then the first ones, as every start does.
+ * UserError (usage) where not one trial fits.
  */
 export function trialsAtOnce(
   gpus: readonly number[],
@@ -17,7 +17,7 @@ export function trialsAtOnce(
   nodes: number | undefined,
 ): number {
   const count = countOf(wish);
-  const taken = gpus.slice(0, nodes);
+  const taken = gpus.filter((there) => there > 0).slice(0, nodes);
   const fewest = taken.length === 0 ? 0 : Math.min(...taken);
   const room = Math.floor(fewest / count);
   if (room > 0) return room;

@@ -26,6 +26,7 @@ struct NodeSpec {
   std::string nvidia = {};              ///< the node's folders of NVIDIA's libraries, separated by colons
   bool spare = false;                   ///< it waits to take a lost one's place; these stand last
   bool has_ranks() const { return slots > 0; }
+  bool operator==(const NodeSpec&) const = default;
 };
 
 /// How many of them have ranks.

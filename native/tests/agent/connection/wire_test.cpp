@@ -54,6 +54,22 @@ struct Attack {
   }
 };
 
+/// A relay between a head and a node, which have proved the key to one another. The test carries
+/// what they say.
+struct Relayed : Attack {
+  std::array<Descriptor, 2> pair = make_pair();
+  Descriptor& node_end = pair[0];
+  Wire node{std::move(pair[1]), Wire::Side::node, kKey, "gpu2"};
+  Relayed() {
+    write_text(node_end, greeting);
+    node.pump();
+    write_text(ends[1], read_some(node_end));
+    head.pump();
+    write_text(node_end, read_some(ends[1]));
+    node.pump();
+  }
+};
+
 TEST(WireTest, TwoThatHoldTheKeyTalkBothWays) {
   auto ends = make_pair();
   Wire head(std::move(ends[0]), Wire::Side::head, kKey), node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
@@ -102,22 +118,14 @@ TEST(WireTest, BytesFollowAMessageAsTheyAre) {
 
 TEST(WireTest, AChangedByteOrCountOfATrueMessageEndsTheConnection) {
   const auto came = [](const std::function<void(std::string&)>& change) {
-    Attack attack;
-    auto ends = make_pair();
-    Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
-    write_text(ends[0], attack.greeting);  // a relay between the two
-    node.pump();
-    write_text(attack.ends[1], read_some(ends[0]));
-    attack.head.pump();
-    write_text(ends[0], read_some(attack.ends[1]));
-    node.pump();
-    attack.head.send({{"kind", "data"}}, "bytes");
-    attack.head.pump();
-    std::string text = read_some(attack.ends[1]);
+    Relayed between;
+    between.head.send({{"kind", "data"}}, "bytes");
+    between.head.pump();
+    std::string text = read_some(between.ends[1]);
     change(text);
-    write_text(ends[0], text);
-    node.pump();
-    return node.next().has_value() && node.bytes() == "bytes";
+    write_text(between.node_end, text);
+    between.node.pump();
+    return between.node.next().has_value() && between.node.bytes() == "bytes";
   };
   EXPECT_TRUE(came([](std::string&) {}));
   EXPECT_FALSE(came([](std::string& text) { text.back() ^= 1; }));
@@ -212,27 +220,19 @@ TEST(WireTest, TheNodesOwnProofIsNoProofOfTheHead) {
 
 TEST(WireTest, AChangedOrRepeatedLineEndsTheConnection) {
   for (const bool repeat : {true, false}) {
-    Attack attack;
-    auto ends = make_pair();
-    Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
-    write_text(ends[0], attack.greeting);  // a relay between the two
-    node.pump();
-    write_text(attack.ends[1], read_some(ends[0]));
-    attack.head.pump();
-    write_text(ends[0], read_some(attack.ends[1]));
-    node.pump();
-    ASSERT_TRUE(node.authenticated() && attack.head.authenticated());
-    node.send({{"kind", "beat"}});
-    node.pump();
-    std::string line = read_some(ends[0]);
-    write_text(attack.ends[1], line);
+    Relayed between;
+    ASSERT_TRUE(between.node.authenticated() && between.head.authenticated());
+    between.node.send({{"kind", "beat"}});
+    between.node.pump();
+    std::string line = read_some(between.node_end);
+    write_text(between.ends[1], line);
     if (!repeat) line[line.size() - 4] ^= 1;
-    write_text(attack.ends[1], line);
-    attack.head.pump();
-    EXPECT_TRUE(attack.head.next());
-    EXPECT_FALSE(attack.head.next());
-    EXPECT_EQ(attack.head.why(), "a line was not written by the other side");
-    EXPECT_FALSE(attack.head.pump());
+    write_text(between.ends[1], line);
+    between.head.pump();
+    EXPECT_TRUE(between.head.next());
+    EXPECT_FALSE(between.head.next());
+    EXPECT_EQ(between.head.why(), "a line was not written by the other side");
+    EXPECT_FALSE(between.head.pump());
   }
 }
 

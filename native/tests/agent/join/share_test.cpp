@@ -34,7 +34,8 @@ TEST(SharedFiles, AreThoseBelowTheFolderAndBelowTheOneOfThatNameInTheCode) {
   for (const char* path : {"out", "out/", "out/../run.json", "output/a", "code/a", "metrics.jsonl"}) {
     EXPECT_FALSE(is_shared("out", path)) << path;
   }
-  EXPECT_TRUE(is_shared("checkpoints", "checkpoints/step-00000001/model.safetensors"));  // not our trainer's here
+  // A run of an own program has no checkpoints of our trainer.
+  EXPECT_TRUE(is_shared("checkpoints", "checkpoints/step-00000001/model.safetensors"));
   EXPECT_FALSE(is_shared("train", "train/events.out.tfevents.1"));
   EXPECT_TRUE(is_shared("checkpoints", "checkpoints/best.pt"));
 }

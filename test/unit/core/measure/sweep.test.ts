@@ -115,7 +115,8 @@ it('a host that cannot start a trial gets no more, and the trial goes to another
     host === 'gpu1' ? refused('it has no python3') : Promise.reject(wrong),
   );
   expect(starts[0]).toEqual([1, 'gpu1']);
-  expect(starts.filter(([, host]) => host === 'gpu1')).toHaveLength(2); // both were sent there at once
+  // Both were sent there at once.
+  expect(starts.filter(([, host]) => host === 'gpu1')).toHaveLength(2);
   expect(said).toEqual(['gpu1 gets no more trials: it has no python3.']);
   expect(trials.map(({ status, host, why }) => [status, host, why])).toEqual(
     Array.from({ length: 3 }, () => ['failed', 'gpu2', 'this one cannot be.']),
