@@ -63,6 +63,7 @@ export const coreFolders = [
   'agent',
   'setup',
   'code',
+  'environment',
   'stage',
   'plan/request',
   'plan',

@@ -4,7 +4,7 @@
 
 LEASE_SECONDS = 30
 END_SECONDS = 5
-PROGRAM_FOLDERS = ("node", "runtime", "cuda", "wheels", "code")
+PROGRAM_FOLDERS = ("node", "runtime", "cuda", "wheels", "code", "environments")
 ELSEWHERE = "runs-elsewhere"
 NOTE_FOLDERS = ("slurm-drivers", ELSEWHERE)
 # Of what stands in PROGRAM_FOLDERS, what a run consists of. TensorBoard's server outlives its run.

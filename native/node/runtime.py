@@ -98,10 +98,13 @@ def pip_of_python():
     return None
 
 
-def make_with_pip(target):
+def make_with_pip(target, python):
     """As `python -m venv`, which starts pip to install pip: 7 s on a slow core. Its wheel needs no
-    more than to be unpacked."""
+    more than to be unpacked, where `python` is the one that runs this."""
     import zipfile
+
+    if python != sys.executable:
+        return command([python, "-m", "venv", "--clear", target])
 
     packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
     wheel = pip_of_python()
@@ -114,17 +117,18 @@ def make_with_pip(target):
                 return 0, []
         except zipfile.BadZipFile:
             pass  # Python itself says what is wrong with it
-    return command([sys.executable, "-m", "venv", "--clear", target])
+    return command([python, "-m", "venv", "--clear", target])
 
 
-def make_environment(target, wheels, pinned):
-    code, said = make_with_pip(target)
+def make_environment(target, wheels, pinned, python=sys.executable):
+    """By `python`. Returns the environment's own, and how its pip is called."""
+    code, said = make_with_pip(target, python)
     if code == 0:
         return os.path.join(target, "bin", "python"), PIP
     if wheels is None or not any("ensurepip" in line or "venv" in line for line in said):
         package = "python%d.%d-venv" % sys.version_info[:2]
         raise Refused(
-            "%s cannot make environments: %s" % (sys.executable, said[-1] if said else "it said nothing"),
+            "%s cannot make environments: %s" % (python, said[-1] if said else "it said nothing"),
             "Install %s on this node, or ask its administrator to" % package,
             "wheels",
         )
@@ -132,10 +136,10 @@ def make_environment(target, wheels, pinned):
 
     # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
     shutil.rmtree(target, ignore_errors=True)
-    code, said = command([sys.executable, "-m", "venv", "--without-pip", target])
+    code, said = command([python, "-m", "venv", "--without-pip", target])
     pip = pip_in(wheels, pinned)
     if code != 0 or pip is None:
-        raise Refused("%s cannot make environments" % sys.executable, "Install its venv module on this node")
+        raise Refused("%s cannot make environments" % python, "Install its venv module on this node")
     return os.path.join(target, "bin", "python"), [pip]
 
 

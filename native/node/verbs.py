@@ -138,6 +138,10 @@ def checked(name):
     return later("CHECK", name)
 
 
+def of_environment(name):
+    return later("ENVIRONMENT", name)
+
+
 def of_files(name):
     return later("FILES", name)
 
@@ -164,6 +168,9 @@ def operations(copies):
         "runtime": runtime,
         "cuda-look": cuda_look,
         "cuda": cuda,
+        "environment-python": of_environment("python"),
+        "environment-lock": of_environment("lock"),
+        "environment": of_environment("make"),
         "try": try_program,
         "look": look,
         "list": list_folder,

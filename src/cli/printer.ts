@@ -7,7 +7,14 @@ import type { FigureLine } from '../core/contracts/figureSchema.js';
 import { FigureReports } from './figureReports.js';
 import type { FollowedLine } from '../core/follow/run.js';
 import { eventText, failed, gapText } from '../core/model/marks.js';
-import type { CodeRecord, DeviceChoice, RunEvent, RunFile } from '../core/contracts/runSchema.js';
+import { plural } from '../core/base/plural.js';
+import type {
+  CodeRecord,
+  DeviceChoice,
+  EnvironmentRecord,
+  RunEvent,
+  RunFile,
+} from '../core/contracts/runSchema.js';
 import { flagValue } from '../core/plan/request/flagValue.js';
 import { ReturnedNodes } from '../core/model/returnedNodes.js';
 import type { RunSummary } from '../core/model/runSummary.js';
@@ -144,6 +151,7 @@ export class TablePrinter implements RunPrinter {
     const threads = `${count} ${count === 1 ? 'thread' : 'threads'} each`;
     output.line(`ranks   ${ranks}, ${threads}, profile ${run.profile.name}`);
     if (run.code) output.line(`code    ${codeText(run.code)}`);
+    if (run.environment) output.line(`python  ${environmentText(run.environment)}`);
     output.line(`runs    ${run.argv.map(quoted).join(' ')}`);
   }
 
@@ -334,6 +342,10 @@ function codeText({ files, bytes, folder, commit, changed }: CodeRecord): string
   const size = `${files} ${files === 1 ? 'file' : 'files'} (${(bytes / 1e6).toFixed(1)} MB) of ${folder}`;
   if (commit === null) return size;
   return `${size}, commit ${commit.slice(0, 12)}${changed === true ? ' with changes' : ''}`;
+}
+
+function environmentText({ python, packages, requirements }: EnvironmentRecord): string {
+  return `${python}, ${plural(packages.length, 'package')} of ${requirements}`;
 }
 
 function checkpointText({ step, bytes, write_ms, held_ms }: CheckpointLine): string {

@@ -57,7 +57,7 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     ...(logdir === undefined ? {} : { logdir }),
     ...(stage === undefined ? {} : { stage: parseStage(stage) }),
     ...(debug === undefined ? {} : { debug: rankOf(debug) }),
-    ...wishesOf(args, kept),
+    ...wishesOf(args, folder, kept),
   };
 }
 

@@ -1,5 +1,6 @@
-// What a run may cost, how long it may take or be silent, what its nodes get from the head, and
-// what it asks of Slurm, on the command lines that start one.
+// What a run may cost, how long it may take or be silent, what its nodes get from the head and as
+// packages, and what it asks of Slurm, on the command lines that start one.
+import { resolve } from 'node:path';
 import { UserError } from '../core/base/errors.js';
 import { amountOf } from '../core/plan/request/budget.js';
 import type { RunWishes } from '../core/plan/request/keptWishes.js';
@@ -36,14 +37,22 @@ export const wishFlags: readonly Flag[] = [
     help: "of your own program: before each start, copy this folder of the run's folder, say checkpoints, from the head to the run's other nodes",
   },
   {
+    name: 'requirements',
+    value: 'FILE',
+    help: 'of your own program: put the Python packages of this requirements file on each node, in the versions that the head finds; the program finds them first',
+  },
+  {
     name: 'slurm',
     value: 'KEY=VALUE',
     help: `in place of the profile's, of kind slurm: ${slurmKeys.join(', ')}; may be given more than once`,
   },
 ];
 
-/** What is given; of Slurm's keys those of `before` that are not given. UserError (usage). */
-export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
+/**
+ * What is given; of Slurm's keys those of `before` that are not given. Relative paths are read
+ * against `folder`. UserError (usage).
+ */
+export function wishesOf(args: Args, folder: string, before: RunWishes = {}): RunWishes {
   const budget = args.value('budget');
   const [stop, goOn] = [args.has('budget-stop'), args.has('no-budget-stop')];
   if (stop && goOn) {
@@ -52,6 +61,7 @@ export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
   const limit = args.value('time-limit');
   const silence = args.value('silence-timeout');
   const share = args.value('share');
+  const requirements = args.value('requirements') ?? before.requirements;
   const slurm = { ...before.slurm, ...slurmWishOf(args.all('slurm')) };
   return {
     ...(budget === undefined ? {} : { budget: amountOf(budget, '--budget') }),
@@ -59,6 +69,7 @@ export function wishesOf(args: Args, before: RunWishes = {}): RunWishes {
     ...(limit === undefined ? {} : { timeLimit: timeLimitOf(limit, '--time-limit') }),
     ...(silence === undefined ? {} : { silenceTimeout: silenceTimeoutOf(silence, '--silence-timeout') }),
     ...(share === undefined ? {} : { share: shareOf(share, '--share') }),
+    ...(requirements === undefined ? {} : { requirements: resolve(folder, requirements) }),
     ...(Object.keys(slurm).length === 0 ? {} : { slurm }),
   };
 }

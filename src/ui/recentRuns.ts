@@ -23,6 +23,7 @@ export interface RecentRun extends Pick<
   | 'timeLimit'
   | 'silenceTimeout'
   | 'share'
+  | 'requirements'
   | 'slurm'
 > {
   profile: string;

@@ -18,7 +18,8 @@ import type { NodePath } from '../../src/core/base/nodePath.js';
 import type { RunCode } from '../../src/core/code/place.js';
 import { takeSnapshot } from '../../src/core/code/snapshot.js';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
-import { requestOf, typedOf } from '../../src/core/plan/request/request.js';
+import { typedOf } from '../../src/core/plan/request/recordedRun.js';
+import { requestOf } from '../../src/core/plan/request/request.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { detailsOf, untilOver } from './support/runs.js';
 

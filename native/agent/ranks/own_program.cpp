@@ -140,6 +140,7 @@ Json program_description(const RunSpec& spec, int generation, const std::vector<
                    {"nodes", nodes},
                    {"ports", ports},
                    {"env", Json(spec.env)}};
+  if (!spec.environment.empty()) description["environment"] = spec.environment;
   if (spec.debug) {
     description["debug"] = {{"rank", spec.debug->rank}, {"target", spec.debug->target}, {"script", spec.debug->script}};
   }

@@ -4,11 +4,11 @@ namespace trainyard {
 
 namespace {
 
-// $0 is a name for the shell's own messages, $1 who the program is for, $2 the prologue, the rest the
-// program. The output is in the log at once. The trap reads it there, since its end belongs to the
-// error, without the line ends and full stops behind it.
-constexpr const char* kScript = R"sh(trainyard_who=$1 trainyard_prologue=$2
-shift 2
+// $0 is a name for the shell's own messages, $1 who the program is for, $2 the prologue, $3 the Python
+// environment, the rest the program. The output is in the log at once. The trap reads it there, since its end belongs
+// to the error, without the line ends and full stops behind it.
+constexpr const char* kScript = R"sh(trainyard_who=$1 trainyard_prologue=$2 trainyard_environment=$3
+shift 3
 trainyard_command=("$@")
 set --
 trainyard_begin=$(stat -L -c %s "/proc/$$/fd/1")
@@ -25,6 +25,10 @@ trainyard_failed() {
 trap trainyard_failed EXIT
 eval "$trainyard_prologue" || exit
 trap - EXIT
+if [ -n "$trainyard_environment" ]; then
+  export VIRTUAL_ENV="$trainyard_environment" PATH="$trainyard_environment/bin:$PATH"
+  unset PYTHONHOME
+fi
 if ! type -P -- "${trainyard_command[0]}" > /dev/null; then
   printf "\nagent: error: %s: cannot start '%s': after the prologue it is not there, or cannot be executed. %s\n" \
     "$trainyard_who" "${trainyard_command[0]}" 'Install it on that node, or name its whole path' >&2
@@ -36,9 +40,9 @@ exec -- "${trainyard_command[@]}"
 }  // namespace
 
 std::vector<std::string> with_prologue(const std::string& prologue, const std::string& who,
-                                       const std::vector<std::string>& command) {
+                                       const std::string& environment, const std::vector<std::string>& command) {
   if (prologue.empty()) return command;
-  std::vector<std::string> line{"bash", "-l", "-c", kScript, "trainyard", who, prologue};
+  std::vector<std::string> line{"bash", "-l", "-c", kScript, "trainyard", who, prologue, environment};
   line.insert(line.end(), command.begin(), command.end());
   return line;
 }

@@ -30,6 +30,7 @@
 #include "agent/ranks/outcome.h"
 #include "agent/ranks/own_program.h"
 #include "agent/ranks/prologue.h"
+#include "agent/ranks/python_environment.h"
 #include "agent/ranks/start_record.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/run/log_times.h"
@@ -109,6 +110,8 @@ void take_environment(const Json& program) {
     for (const auto& [name, value] : program_names(program, {rank, local_rank})) {
       ::setenv(name.c_str(), value.c_str(), 1);
     }
+    const std::string environment = python_environment(program);
+    if (!environment.empty()) enter_python_environment(environment);
   } catch (const FieldError& error) {
     std::fprintf(stderr, "agent: error: %s\n", error.what());
     ::_exit(static_cast<int>(Exit::internal));
@@ -121,7 +124,8 @@ void take_environment(const Json& program) {
 /// The program itself: own process group, log as stdout and stderr, gone when the inner process is.
 [[noreturn]] void become_program(const RankOptions& options, const std::string& who, const std::string& log, int pmi_fd,
                                  int outcome_fd, int parent) {
-  const std::vector<std::string> command = with_prologue(options.prologue, who, options.command);
+  const std::vector<std::string> command =
+      with_prologue(options.prologue, who, python_environment(options.program), options.command);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotStart);

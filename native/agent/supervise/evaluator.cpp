@@ -25,7 +25,7 @@ void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generati
   wanted_ = true;
   Command command;
   const std::string who = "the evaluator on " + host_name();
-  command.argv = with_prologue(spec.prologue, who, spec.evaluator_command(folder.dir()));
+  command.argv = with_prologue(spec.prologue, who, "", spec.evaluator_command(folder.dir()));
   command.env = clean_environment();
   for (const auto& [name, value] : spec.env) command.env[name] = value;
   command.env["OMP_NUM_THREADS"] = std::to_string(spec.evaluator->threads);

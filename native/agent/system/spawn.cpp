@@ -22,6 +22,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr const char* kUsualPath = "/usr/local/bin:/usr/bin:/bin";
+
 /// What a started process tells its starter: its pid, or why it could not become the program.
 struct Report {
   int pid = 0;
@@ -94,13 +96,17 @@ ProcessId await_program(int fd, const Command& command) {
 std::string look_up(const std::string& program, const Environment& env) {
   if (program.find('/') != std::string::npos) return program;
   const auto path = env.find("PATH");
-  std::string folders = path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+  std::string folders = path == env.end() ? kUsualPath : path->second;
   folders.push_back(':');
   for (size_t begin = 0, end; (end = folders.find(':', begin)) != std::string::npos; begin = end + 1) {
     const std::string candidate = folders.substr(begin, end - begin) + "/" + program;
     if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return program;
+}
+
+std::string with_bin_of(const std::string& folder, const std::string& path) {
+  return folder + "/bin:" + (path.empty() ? kUsualPath : path);
 }
 
 Environment clean_environment() {

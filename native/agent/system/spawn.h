@@ -13,6 +13,9 @@ using Environment = std::map<std::string, std::string>;
 /// The path of a program that is named without a folder, as PATH has it; else the name itself.
 std::string look_up(const std::string& program, const Environment& env);
 
+/// `folder`/bin before the folders of `path`, which may be empty.
+std::string with_bin_of(const std::string& folder, const std::string& path);
+
 /// This process's environment without what a surrounding run, launcher or batch system left in it
 /// (TRAINYARD_*, PMI*, HYDRA_*, HYDI_*, MPIEXEC_*, MPI_LOCAL*), which would mislead the programs of
 /// a run.

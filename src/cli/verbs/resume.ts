@@ -54,7 +54,7 @@ export const resume: Verb = {
     const profile = context.currentProfile;
     const [hosts, ranks, gpus] = [args.value('hosts'), args.value('ranks'), args.value('gpus')];
     const typed = resumedRun(entry, profile, context.cwd, {
-      ...wishesOf(args),
+      ...wishesOf(args, context.cwd),
       hosts: hosts === undefined ? moved?.hosts : hostListOf(hosts, '--hosts'),
       ranks: ranks === undefined ? undefined : countOf('--ranks', ranks, 2),
       gpus: gpus === undefined ? undefined : gpuWishOf(gpus, '--gpus').text,

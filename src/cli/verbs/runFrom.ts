@@ -5,7 +5,8 @@ import type { Checkpoint } from '../../core/contracts/checkpointSchema.js';
 import type { Profile } from '../../core/contracts/profileSchema.js';
 import { assertHostsLeft, hostListOf } from '../../core/plan/request/hostWish.js';
 import { otherKind } from '../../core/plan/request/otherKind.js';
-import { requestOf, typedOf, type TypedRun } from '../../core/plan/request/request.js';
+import { typedOf } from '../../core/plan/request/recordedRun.js';
+import { requestOf, type TypedRun } from '../../core/plan/request/request.js';
 import { slurmTexts } from '../../core/slurm/wish.js';
 import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
@@ -40,7 +41,7 @@ export function typedFrom(
   }
   return {
     ...typed,
-    ...wishesOf(args, typed),
+    ...wishesOf(args, cwd, typed),
     cwd,
     wait: args.has('wait'),
     tensorboard: typed.tensorboard === true || args.has('tensorboard'),

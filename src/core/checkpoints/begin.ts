@@ -6,7 +6,8 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { flagValue } from '../plan/request/flagValue.js';
 import { keptWishes } from '../plan/request/keptWishes.js';
 import { withFlags, withoutOrigin, weightsFlag } from '../plan/origin.js';
-import { timeLimitAgain, typedOf, usedDevice, type TypedRun } from '../plan/request/request.js';
+import { timeLimitAgain, typedOf, usedDevice } from '../plan/request/recordedRun.js';
+import type { TypedRun } from '../plan/request/request.js';
 
 /**
  * What asks for such a run: the earlier one's command line, with `changes` to its flags, at step 0

@@ -36,11 +36,12 @@ import { takenCudaBuild, type CudaBuild } from '../setup/cudaBuild.js';
 import { localGpus } from '../setup/localGpus.js';
 import { cacheFolder, ensureLocalRuntime, hasLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
+import { ownPip } from '../setup/packages.js';
 import { openLocalBootstrap } from '../setup/localChannel.js';
 import { readBootstrap } from '../setup/payload.js';
 import type { RelayNode } from '../setup/relay.js';
 import { assertProgramHere } from '../code/program.js';
-import { startWithCode } from './nodes/startCode.js';
+import { assertRequirements, startWithCode } from './nodes/startCode.js';
 import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './nodes/stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
@@ -154,6 +155,7 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    await assertRequirements(request);
     if (request.kind === 'command' && request.cwd !== undefined && !request.code) {
       assertProgramHere(request.argv, request.cwd);
     }
@@ -288,7 +290,15 @@ export class LocalMachine implements Machine {
     const { logger } = this;
     const held = locks.of(placement.nodes[0]?.host ?? '');
     const started = await startWithCode(
-      { request, spec, before, nodes: [this.asNode()], workdir, logger },
+      {
+        request,
+        spec,
+        before,
+        nodes: [this.asNode()],
+        workdir,
+        withPackages: (task) => task(ownPip),
+        logger,
+      },
       (spec) => client.request('run.start', { workdir, spec, ...held }, startOptions),
       progress,
     );

@@ -44,7 +44,7 @@ import { boardsOnLogin, offersOf, scriptOf, specOf, type JobPlace } from './slur
 import { assertStageable, dataBefore, stageOrder } from './slurmStage.js';
 import { SshMachine, type SshMachineOptions } from './sshMachine.js';
 import { nodeSays } from './nodes/sshNode.js';
-import { startWithCode } from './nodes/startCode.js';
+import { assertRequirements, startWithCode } from './nodes/startCode.js';
 
 const submittedSchema = z.object({ id: z.string(), dir: nodePathSchema, job: z.string() });
 const nothing = z.unknown();
@@ -146,6 +146,7 @@ export class SlurmMachine extends SshMachine {
   }
 
   override async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    await assertRequirements(request);
     progress.onProgress?.('connecting');
     const { profile } = request;
     const { allocation, placed, elsewhere } = await this.place(request);
@@ -175,7 +176,10 @@ export class SlurmMachine extends SshMachine {
     });
     const workdir = await this.workdir(profile);
     const started = await startWithCode(
-      { request, spec, before, nodes: [this.head], workdir: givenWorkdir(profile), logger },
+      {
+        ...{ request, spec, before, nodes: [this.head], workdir: givenWorkdir(profile), logger },
+        withPackages: (task) => this.withPackages(task),
+      },
       (spec) => this.submit(spec, { allocation, placed, runtime, workdir, home }, stage),
       progress,
     );

@@ -31,7 +31,7 @@ import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
 import { assertFlags, checkBeforeStart } from './check/startChecks.js';
-import { startWithCode } from './nodes/startCode.js';
+import { assertRequirements, startWithCode } from './nodes/startCode.js';
 import { ThroughHead } from '../ssh/throughHead.js';
 import type { SshShell, SshTransport, TerminalSize } from '../ssh/base/transport.js';
 import { checkCluster } from './check/clusterCheck.js';
@@ -57,6 +57,7 @@ import { Packages } from '../setup/packages.js';
 import type { Questions } from './nodes/retry.js';
 import { addressOf, headFirst } from './nodes/hosts.js';
 import { HeadWays } from './nodes/headWays.js';
+import { loginErrors } from './nodes/logins.js';
 import { SshNode, type FindElsewhere } from './nodes/sshNode.js';
 import { Survey } from './nodes/survey.js';
 import type { NodePath } from '../base/nodePath.js';
@@ -132,6 +133,7 @@ export class SshMachine implements Machine {
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
+    await assertRequirements(request);
     progress.onProgress?.('connecting');
     const tried: Runtimes[] = [];
     const looks: DeviceLooks = {
@@ -218,7 +220,7 @@ export class SshMachine implements Machine {
    * Cancelled.
    */
   async connectAll(signal?: AbortSignal): Promise<void> {
-    for (const error of await this.tryAll(signal)) if (error !== undefined) throw error;
+    for (const error of await loginErrors(this.nodes, signal)) if (error !== undefined) throw error;
   }
 
   /**
@@ -226,22 +228,8 @@ export class SshMachine implements Machine {
    * are shown.
    */
   async connectHead(signal?: AbortSignal): Promise<void> {
-    const [error] = await this.tryAll(signal);
+    const [error] = await loginErrors(this.nodes, signal);
     if (error !== undefined) throw error;
-  }
-
-  /** For each node what went wrong, or undefined. */
-  private tryAll(signal: AbortSignal | undefined): Promise<(Error | undefined)[]> {
-    return Promise.all(
-      this.nodes.map(async (node) => {
-        try {
-          await node.connection(signal);
-          return undefined;
-        } catch (error) {
-          return error instanceof Error ? error : new Error(String(error));
-        }
-      }),
-    );
   }
 
   /**
@@ -313,8 +301,9 @@ export class SshMachine implements Machine {
     const workdir = await this.workdir(profile);
     const nodes = [this.head, ...taken.filter((node) => node !== this.head)];
     const { logger = nullLogger } = this.options;
+    const withPackages = this.withPackages.bind(this);
     const started = await startWithCode(
-      { request, spec, before, nodes, workdir: givenWorkdir(profile), logger },
+      { request, spec, before, nodes, workdir: givenWorkdir(profile), withPackages, logger },
       (spec) => client.request('run.start', { workdir, spec, ...locks.of(this.head.name) }, startOptions),
       progress,
     );
@@ -382,7 +371,12 @@ export class SshMachine implements Machine {
 
   protected async withPackages<T>(task: (packages: Packages) => Promise<T>): Promise<T> {
     const { profile, env, logger = nullLogger } = this.options;
-    const packages = new Packages({ profile, cache: cacheFolder(env), logger });
+    const packages = new Packages({
+      profile,
+      cache: cacheFolder(env),
+      payload: () => this.readPayload(),
+      logger,
+    });
     try {
       return await task(packages);
     } finally {

@@ -23,11 +23,22 @@ export function settingsOf(run: RunFile | null, start: StartLine | undefined): R
   const settings = new Map<string, string>();
   const put = (name: string, value: string | number | null | undefined): void => {
     if (value === null || value === undefined || ofTheRun.has(name)) return;
-    settings.set(name, secret.test(name) ? 'set' : String(value));
+    settings.set(name, secret.test(name) && !name.startsWith(packagePrefix) ? 'set' : String(value));
   };
   if (run) putRun(run, put);
   if (start) putStart(start, put);
   return Object.fromEntries(settings);
+}
+
+/** What stands before the name of a Python package. */
+export const packagePrefix = 'package ';
+
+function putPackages({ environment }: RunFile, put: Put): void {
+  put('Python', environment?.python);
+  for (const line of environment?.packages ?? []) {
+    const [, name = line, version = ''] = /^([\w.-]+)(?:==| @ )(.*)$/.exec(line) ?? [];
+    put(`${packagePrefix}${name}`, version);
+  }
 }
 
 type Put = (name: string, value: string | number | null | undefined) => void;
@@ -45,6 +56,7 @@ function putRun(run: RunFile, put: Put): void {
   put('GPUs', gpus.length);
   put('threads of a rank', run.threadsPerRank);
   if (trains) put('trainer', run.hashes.trainer.slice(0, 12));
+  putPackages(run, put);
   put('code', run.code?.snapshot.slice(0, 12));
   put('commit', run.code?.commit?.slice(0, 12));
   if (run.price) put('price', `${run.price.amount} ${run.price.currency} per ${run.price.per} and hour`);

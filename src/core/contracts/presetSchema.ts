@@ -75,6 +75,13 @@ export const presetSchema = z
         ),
       ),
     ),
+    requirements: optional(
+      word.check(
+        about(
+          'Of an own program: a requirements file of pip. Each node gets its Python packages before the start, in the versions that the head finds.',
+        ),
+      ),
+    ),
     slurm: optional(
       slurmWishSchema.check(about('What is asked of Slurm, in place of what the profile says.')),
     ),

@@ -36,6 +36,22 @@ const codeRecordSchema = z.object({
 /** The record of a run's code. */
 export type CodeRecord = z.infer<typeof codeRecordSchema>;
 
+/** The Python packages that a run's nodes got for an own program. */
+const environmentRecordSchema = z.object({
+  /** The environment's folder, the same on each node; `~` is the home folder there. */
+  path: z.string(),
+  /** The requirements file, on the machine that the run was started from. */
+  requirements: z.string(),
+  /** The version of the program's Python. */
+  python: z.string(),
+  /** The lines of the requirements file that say where pip looks. */
+  options: z.array(z.string()),
+  /** `NAME==VERSION`, as `pip freeze` has them. */
+  packages: z.array(z.string()),
+});
+/** The record of a run's Python packages. */
+export type EnvironmentRecord = z.infer<typeof environmentRecordSchema>;
+
 const priceSchema = z.object({
   per: z.enum(['node', 'gpu']),
   amount: z.number().check(z.gte(0)),
@@ -94,6 +110,8 @@ export const runSpecSchema = z.object({
   share: z.optional(z.string()),
   /** The code lies in the run folder's `code`, where the command starts. */
   code: z.optional(codeRecordSchema),
+  /** Of an own program whose packages the nodes got. */
+  environment: z.optional(environmentRecordSchema),
   device: z.optional(deviceChoiceSchema),
   ranks: z.int().check(z.gte(1)),
   /** One process on each node, which may start `workers` (here or of its node) itself. */

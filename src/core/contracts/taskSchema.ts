@@ -36,6 +36,8 @@ export const taskSchema = z
     silenceTimeout: z.optional(word),
     /** Of an own program: the folder of the run's that the other nodes get from the head. */
     share: z.optional(word),
+    /** Of an own program: a file of this machine that names Python packages for the nodes. */
+    requirements: z.optional(word),
     slurm: z.optional(slurmWishSchema),
     tensorboard: z.optional(z.boolean()),
     dashboard: z.optional(z.boolean()),

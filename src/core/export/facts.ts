@@ -1,6 +1,6 @@
 // What a tracker gets of a run besides its curves.
 import { costOf } from '../cost/runCost.js';
-import { settingsOf } from '../compare/settings.js';
+import { packagePrefix, settingsOf } from '../compare/settings.js';
 import { isOver, statusOf, type RunStatus } from '../model/runStatus.js';
 import { startsBy } from '../model/starts.js';
 import { runName } from '../model/runName.js';
@@ -30,10 +30,9 @@ export function factsOf(record: RunRecord, profile: string): RunFacts {
   const { run, state, about } = details;
   const status = statusOf(details);
   const over = isOver(status);
-  const settings = Object.entries(settingsOf(run, start)).map(([name, value]) => [
-    trackerName(name.replace(/^\$/, 'env/')),
-    value,
-  ]);
+  const settings = Object.entries(settingsOf(run, start))
+    .filter(([name]) => !name.startsWith(packagePrefix)) // some hundred, where a tracker shows few
+    .map(([name, value]) => [trackerName(name.replace(/^\$/, 'env/')), value]);
   const pace = {
     secondsLeft: undefined,
     secondsPerStep: undefined,

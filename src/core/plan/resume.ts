@@ -13,7 +13,8 @@ import { commandLineOf } from './request/commandLine.js';
 import { flagValue } from './request/flagValue.js';
 import { resumedHosts } from './request/hostWish.js';
 import { keptWishes, type RunWishes } from './request/keptWishes.js';
-import { typedOf, usedDevice, type TypedRun } from './request/request.js';
+import { typedOf, usedDevice } from './request/recordedRun.js';
+import type { TypedRun } from './request/request.js';
 
 /** In place of what the run asked for. */
 interface OtherWishes extends RunWishes {
@@ -75,9 +76,10 @@ export function resumedRun(
   };
 }
 
-/** What was typed, for another start in the run's folder. */
+/** What was typed, for another start in the run's folder, whose packages its record has. */
 function typedAgain(run: RunFile, dir: NodePath): ReturnType<typeof typedOf> {
   const typed = typedOf(run);
+  delete typed.requirements;
   return run.program === 'trainer' ? { ...typed, words: withoutOwnResume(typed.words, dir) } : typed;
 }
 
@@ -132,5 +134,7 @@ export function resumeCommand(
   profile: string,
 ): string | undefined {
   if (!run) return undefined;
-  return commandLineOf({ profile, runDir: dir, ...typedOf(run) });
+  const typed = typedOf(run);
+  delete typed.requirements; // those of its record
+  return commandLineOf({ profile, runDir: dir, ...typed });
 }

@@ -48,6 +48,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     timeLimit,
     silenceTimeout,
     share,
+    requirements,
     slurm,
     ...rest
   } = result.data;
@@ -68,6 +69,7 @@ export function taskRun(definition: unknown, folder: string): TaskRun {
     ...(budgetStop === undefined ? {} : { budgetStop }),
     ...(timeLimit === undefined ? {} : { timeLimit: timeLimitOf(timeLimit, '"timeLimit" of the task') }),
     ...ownWishesOf({ silenceTimeout, share }, (field) => `"${field}" of the task`),
+    ...(requirements === undefined ? {} : { requirements }),
     ...(slurm === undefined ? {} : { slurm: slurmWishOf(slurmTexts(slurm)) }),
     tensorboard: rest.tensorboard ?? false,
     ...(rest.wait === undefined ? {} : { wait: rest.wait }),

@@ -45,6 +45,7 @@ export function presetOf(name: string, run: AskedRun): Preset {
     budgetStop,
     slurm,
     share,
+    requirements,
   } = run;
   const timeLimit = run.timeLimit === undefined ? undefined : timeLimitText(run.timeLimit);
   const silenceTimeout =
@@ -52,7 +53,16 @@ export function presetOf(name: string, run: AskedRun): Preset {
   const preset = {
     ...{ name, profile, command: joinWords(words), ranks, nodes, per, gpus, wait, tensorboard, evaluator },
     ...{ hosts: hosts && [...hosts], budget, budgetStop, timeLimit, silenceTimeout, share, slurm },
-    ...{ runName, tags: tags && [...tags], notes, code, cwd, logdir, stage: stage && stageText(stage) },
+    ...{
+      requirements,
+      runName,
+      tags: tags && [...tags],
+      notes,
+      code,
+      cwd,
+      logdir,
+      stage: stage && stageText(stage),
+    },
   };
   return Object.fromEntries(Object.entries(preset).filter(([, value]) => value !== undefined)) as Preset;
 }

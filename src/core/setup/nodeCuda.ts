@@ -24,7 +24,7 @@ export interface CudaNeeds {
   probe: Probe;
   payload: Payload;
   /** On this node. */
-  installPackages: (installation: Installation) => Promise<void>;
+  installPackages: (installation: Installation) => Promise<unknown>;
   logger?: Logger | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   await installPackages({
     op: 'cuda',
     params,
-    collection: { runtime: name, requirements, pip: payload.pip },
+    collection: { runtime: name, requirements },
   });
   return [...wheels.folders.map((folder) => join(dir, folder)), ...folders];
 }

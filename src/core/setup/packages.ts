@@ -1,14 +1,15 @@
 // Packages that nodes need: by their own pip, or for those that cannot fetch them once from this
 // machine, then from node to node.
+import { rmSync } from 'node:fs';
 import { join as joinHere } from 'node:path';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import type { Disposable } from '../base/lifecycle.js';
 import type { Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { NodeRefusal, type Bootstrap } from './bootstrap.js';
 import type { Payload } from './payload.js';
-import { ensureWheels } from './wheels.js';
+import { ensureWheels, fetchOwnWheels, type WheelsOptions } from './wheels.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { Relay, type RelayNode } from './relay.js';
@@ -18,49 +19,77 @@ export interface PackagesOptions {
   profile: Profile;
   /** This machine's folder for what was fetched. */
   cache: string;
+  /** Has the pinned line of pip itself. */
+  payload: () => Promise<Pick<Payload, 'pip'>>;
   logger: Logger;
 }
 
-/** What is brought together: its name, which the pinned text gives it, and that text. */
-export type Collection = Pick<Payload, 'runtime' | 'requirements' | 'pip'>;
+/**
+ * What is brought together: its name, which the text gives it, and that text. Where it is a user's,
+ * `own` has the constraints of it, and pip finds out what else its packages need.
+ */
+export interface Collection extends Pick<Payload, 'runtime' | 'requirements'> {
+  own?: { constraints: string };
+}
 
 /** A request to a node's set-up program, which runs pip there. */
 export interface Installation {
-  op: 'runtime' | 'cuda';
+  op: 'runtime' | 'cuda' | 'environment-lock' | 'environment';
   /** What the request says beside the requirements. */
   params: object;
   collection: Collection;
 }
 
+/** A node, a channel to it, and the Python that the packages are for. */
+interface PackagesNode {
+  node: RelayNode;
+  bootstrap: Bootstrap;
+  python: readonly number[];
+}
+
+/** What puts packages on a node. */
+export type Installer = Pick<Packages, 'install'>;
+
+/** Of this machine, whose pip has no other way than its own. */
+export const ownPip: Installer = {
+  install: ({ bootstrap }, { op, params, collection: { requirements } }, schema, progress) =>
+    bootstrap.request(op, { requirements, ...params }, schema, progress),
+};
+
 /** What it brought stands on the nodes until `dispose`. */
 export class Packages implements Disposable {
   /** One for each collection and version of Python, whose packages differ. */
   private readonly relays = new Map<string, Promise<Relay>>();
+  /** Folders of this machine with packages that only one user's requirements need. */
+  private readonly own: string[] = [];
 
   constructor(private readonly options: PackagesOptions) {}
 
   /**
    * By the node's own pip; where that cannot, from packages that this machine fetches and sends.
-   * UserError (preflight, connection), Cancelled.
+   * Resolves with the node's answer. UserError (preflight, connection), Cancelled.
    */
-  async install(
-    { node, bootstrap, python }: { node: RelayNode; bootstrap: Bootstrap; python: readonly number[] },
+  async install<S extends z.ZodMiniType>(
+    { node, bootstrap, python }: PackagesNode,
     { op, params, collection }: Installation,
+    schema: S,
     progress: Progress,
-  ): Promise<void> {
-    const request = { ...params, requirements: collection.requirements };
+  ): Promise<z.output<S>> {
+    const request = { requirements: collection.requirements, ...params };
     try {
-      await bootstrap.request(op, request, z.unknown(), progress);
+      return await bootstrap.request(op, request, schema, progress);
     } catch (error) {
       if (!(error instanceof NodeRefusal) || error.otherWay !== 'wheels') throw error;
       this.options.logger.log('info', `${error.message} The packages come from this machine.`);
       const wheels = await this.bring(node, python, collection, progress);
       // pip itself comes with them, and is run: which one it must be is said here, over SSH.
-      await bootstrap.request(op, { ...request, wheels, pip: collection.pip }, z.unknown(), progress);
+      const { pip } = await this.options.payload();
+      return await bootstrap.request(op, { ...request, wheels, pip }, schema, progress);
     }
   }
 
   dispose(): void {
+    for (const folder of this.own) rmSync(folder, { recursive: true, force: true });
     for (const relay of this.relays.values()) {
       relay.then(
         (opened) => {
@@ -87,14 +116,19 @@ export class Packages implements Disposable {
     return folder;
   }
 
-  private async open(
-    python: readonly number[],
-    { runtime, requirements, pip }: Collection,
-    progress: Progress,
-  ): Promise<Relay> {
-    const { profile, cache, logger } = this.options;
-    const root = joinHere(cache, 'wheels');
-    const from = await ensureWheels({ root, runtime, requirements, pip, python }, progress);
+  private async fetchOwn(wanted: WheelsOptions, progress: Progress): Promise<string> {
+    const { folder, wheels } = await fetchOwnWheels(wanted, progress);
+    this.own.push(folder);
+    return wheels;
+  }
+
+  private async open(python: readonly number[], collection: Collection, progress: Progress): Promise<Relay> {
+    const { profile, cache, logger, payload } = this.options;
+    const { runtime } = collection;
+    const wanted = { root: joinHere(cache, 'wheels'), ...collection, pip: (await payload()).pip, python };
+    const from = collection.own
+      ? await this.fetchOwn(wanted, progress)
+      : await ensureWheels(wanted, progress);
     return new Relay({
       profile,
       from,

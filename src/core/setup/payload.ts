@@ -77,6 +77,7 @@ const laterParts: Readonly<Record<string, readonly string[]>> = {
   STAGE: ['stage/tree', 'stage/record', 'stage/target', 'stage/address', 'stage/stage'],
   CHECK: ['check/facts', 'check/reading', 'check/reachability'],
   FILES: ['files'],
+  ENVIRONMENT: ['environment'],
 };
 
 /**

@@ -1,6 +1,6 @@
 // Packages for a node that cannot fetch them itself, the runtime's or NVIDIA's: fetched here once,
 // by this machine's own pip, which compares the pinned hashes.
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode, UserError } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
@@ -55,6 +55,8 @@ export interface WheelsOptions {
   /** Name of the runtime, which the pinned file gives it. */
   runtime: string;
   requirements: string;
+  /** Of a user's requirements, whose packages may need others. */
+  own?: { constraints: string };
   /** The pinned line of pip itself. */
   pip: string;
   /** Of the node. */
@@ -66,63 +68,114 @@ export interface WheelsOptions {
  * network, Cancelled.
  */
 export async function ensureWheels(options: WheelsOptions, progress: Progress = {}): Promise<string> {
-  const { root, runtime, requirements, pip, python } = options;
-  const version = python.slice(0, 2).join('.');
-  const folder = join(root, `${runtime}-${version}`);
+  const { root, runtime, python } = options;
+  const folder = join(root, `${runtime}-${python.slice(0, 2).join('.')}`);
   if ((await readdir(folder).catch(() => [])).length > 0) return folder;
+  const temporary = await fetchInto('.partial-', options, progress);
+  try {
+    await rename(join(temporary, 'wheels'), folder);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOTEMPTY' && systemCode(error) !== 'EEXIST') throw error; // another client was first
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Milliseconds after which what a client that was killed has left is removed. */
+const forgotten = 24 * 3600 * 1000;
+const ownPrefix = '.own-';
+
+/**
+ * The same of a user's requirements, which nobody else needs: the caller removes `folder`, in which
+ * the packages are in `wheels`.
+ */
+export async function fetchOwnWheels(
+  options: WheelsOptions,
+  progress: Progress = {},
+): Promise<{ folder: string; wheels: string }> {
+  const folder = await fetchInto(ownPrefix, options, progress);
+  return { folder, wheels: join(folder, 'wheels') };
+}
+
+/** Into `wheels` of a new folder whose name begins with `prefix`. */
+async function fetchInto(prefix: string, options: WheelsOptions, progress: Progress): Promise<string> {
+  const { root } = options;
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const temporary = await mkdtemp(join(root, '.partial-'));
+  await removeForgotten(root);
+  const folder = await mkdtemp(join(root, prefix));
   try {
     progress.onProgress?.('fetching packages on this machine, for nodes without internet access');
-    const list = join(temporary, 'requirements.txt');
-    await writeFile(list, `${requirementsFor(requirements, python)}\n${pip}`);
-    const target = ['--only-binary=:all:', '--implementation', 'cp', '--python-version', version];
-    const args = [
-      ...[
-        '-m',
-        'pip',
-        'download',
-        '--no-input',
-        '--disable-pip-version-check',
-        '--require-hashes',
-        '--no-deps',
-      ],
-      ...target,
-      ...['--abi', `cp${version.replace('.', '')}`, '--abi', 'abi3', '--abi', 'none'],
-      ...platforms.flatMap((platform) => ['--platform', platform]),
-      ...['-d', join(temporary, 'wheels'), '-r', list],
-    ];
-    const { signal } = progress;
-    const { code, output } = await runCommand(
-      process.platform === 'win32' ? 'python' : 'python3',
-      args,
-      signal ? { signal } : {},
-    );
-    if (code !== 0) {
-      const told =
-        output
-          .trim()
-          .split('\n')
-          .findLast((line) => line.includes('ERROR')) ?? output.trim().split('\n').at(-1);
-      throw new UserError(
-        'preflight',
-        `the runtime could not be fetched on this machine either: ${told ?? 'pip said nothing'}`,
-        'Give the node, or this machine, access to a package index',
-      );
-    }
-    await rename(join(temporary, 'wheels'), folder).catch((error: unknown) => {
-      if (systemCode(error) !== 'ENOTEMPTY' && systemCode(error) !== 'EEXIST') throw error; // another client was first
-    });
+    await fetchAll(options, folder, progress);
     return folder;
   } catch (error) {
+    await rm(folder, { recursive: true, force: true });
     if (systemCode(error) !== 'ENOENT') throw error;
-    const what = 'this machine has no Python 3 with which to fetch the runtime for the node';
+    const what = 'this machine has no Python 3 with which to fetch packages for the node';
     throw new UserError(
       'preflight',
       what,
       'Install Python 3 with pip here, or give the node access to a package index',
     );
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
+}
+
+async function removeForgotten(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    if (!name.startsWith(ownPrefix) && !name.startsWith('.partial-')) continue;
+    const path = join(root, name);
+    const info = await stat(path).catch(() => undefined); // another client has just removed it
+    if (info && Date.now() - info.mtimeMs > forgotten) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** The packages, and pip itself, into `wheels` of the folder. */
+async function fetchAll(options: WheelsOptions, folder: string, progress: Progress): Promise<void> {
+  const { requirements, own, pip, python } = options;
+  const pinned = ['--require-hashes', '--no-deps'];
+  if (own === undefined) {
+    await fetchSome(
+      [`${requirementsFor(requirements, python)}\n${pip}`],
+      pinned,
+      { python, folder },
+      progress,
+    );
+    return;
+  }
+  await fetchSome([pip], pinned, { python, folder }, progress);
+  await fetchSome([requirements, own.constraints], [], { python, folder }, progress);
+}
+
+/** What a file of requirements names, and a file of constraints admits. UserError (preflight). */
+async function fetchSome(
+  [requirements = '', constraints = '']: readonly string[],
+  flags: readonly string[],
+  { python, folder }: { python: readonly number[]; folder: string },
+  { signal }: Progress,
+): Promise<void> {
+  const version = python.slice(0, 2).join('.');
+  const [list, limits] = [join(folder, 'requirements.txt'), join(folder, 'constraints.txt')];
+  await writeFile(list, requirements);
+  await writeFile(limits, constraints);
+  const args = [
+    ...['-m', 'pip', 'download', '--no-input', '--disable-pip-version-check', ...flags],
+    ...['--only-binary=:all:', '--implementation', 'cp', '--python-version', version],
+    ...['--abi', `cp${version.replace('.', '')}`, '--abi', 'abi3', '--abi', 'none'],
+    ...platforms.flatMap((platform) => ['--platform', platform]),
+    ...['-d', join(folder, 'wheels'), '-r', list],
+    ...(constraints === '' ? [] : ['-c', limits]),
+  ];
+  const { code, output } = await runCommand(
+    process.platform === 'win32' ? 'python' : 'python3',
+    args,
+    signal ? { signal } : {},
+  );
+  if (code === 0) return;
+  const lines = output.trim().split('\n');
+  const said = lines.findLast((line) => line.includes('ERROR')) ?? lines.at(-1);
+  throw new UserError(
+    'preflight',
+    `the packages could not be fetched on this machine either: ${said ?? 'pip said nothing'}`,
+    'Give the node, or this machine, access to a package index',
+  );
 }

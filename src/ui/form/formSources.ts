@@ -9,7 +9,7 @@ import type { AskedRun } from '../../core/plan/request/commandLine.js';
 import { withKept } from '../../core/plan/request/keptWishes.js';
 import { presetRun } from '../../core/presets/presetRun.js';
 import { silenceAgain } from '../../core/plan/request/ownWishes.js';
-import { timeLimitAgain, typedOf } from '../../core/plan/request/request.js';
+import { timeLimitAgain, typedOf } from '../../core/plan/request/recordedRun.js';
 import { joinWords } from '../../core/plan/request/argv.js';
 import type { FormChoice } from '../../webview/formProtocol.js';
 import type { RecentRun } from '../recentRuns.js';

@@ -98,9 +98,12 @@ export class TaskTerminal implements vscode.Pseudoterminal {
     const { profile } = await backend.session(asked.profile);
     const task = withTrainDefaults(asked, profile);
     const { dashboard, tensorboard = false, wait, ...rest } = task;
-    const { codeFolder } = rest;
-    const recent =
-      codeFolder === undefined ? rest : { ...rest, codeFolder: resolve(this.folder, codeFolder) };
+    const { codeFolder, requirements } = rest;
+    const recent = {
+      ...rest,
+      ...(codeFolder === undefined ? {} : { codeFolder: resolve(this.folder, codeFolder) }),
+      ...(requirements === undefined ? {} : { requirements: resolve(this.folder, requirements) }),
+    };
     if (profile.kind === 'local' && codeFolder === undefined) {
       checkFiles(task, { exists: existsSync, resolve });
     }

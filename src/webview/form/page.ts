@@ -160,6 +160,16 @@ export class FormPage extends LitElement {
       </div>`,
     )}
     ${textField({
+      id: 'requirements',
+      label: 'Python packages',
+      placeholder: 'requirements.txt',
+      help: 'A requirements file. Each node gets its packages before the start; left out: what the nodes have.',
+      value: values.requirements,
+      problem: problems['requirements'],
+      wide: true,
+      change: this.set('requirements'),
+    })}
+    ${textField({
       id: 'logdir',
       label: 'Folder with event files',
       help: 'A further folder whose figures are followed; relative to where it starts.',

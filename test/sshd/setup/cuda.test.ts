@@ -91,6 +91,8 @@ function ask(op: string, params: object, env: Record<string, string> = {}): Reco
 /** Why the nodes that see this disk get a build. */
 const why = 'the profile asks for it';
 
+const readOwn = async (): Promise<Payload> => readPayload(await findNativeSources(bundleDir, env));
+
 describe.skipIf(!possible)('nodes and CUDA', () => {
   const world = new World();
   const found = join(world.dir, 'found');
@@ -112,7 +114,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
 
   beforeAll(async () => {
     makeNccl(join(found, 'nccl'));
-    const payload = await readPayload(await findNativeSources(bundleDir, env));
+    const payload = await readOwn();
     const environment = { TRAINYARD_NVIDIA_LIBRARIES: folders.join(':') };
     servers = [
       await world.serve('127.0.0.2', { prefix, environment }),
@@ -130,7 +132,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       bundleDir,
       env,
     });
-    const packages = new Packages({ profile, cache: cacheFolder(), logger: nullLogger });
+    const packages = new Packages({ profile, cache: cacheFolder(), payload: readOwn, logger: nullLogger });
     runtimes = await Promise.all(machine.nodes.map((node) => node.prepare(packages, {}, { cuda: true })));
     packages.dispose();
   }, 120_000);
@@ -148,7 +150,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
   });
 
   it('get it without a driver too, where the GPUs of a run are on nodes that see their disk', async () => {
-    const packages = new Packages({ profile, cache: cacheFolder(), logger: nullLogger });
+    const packages = new Packages({ profile, cache: cacheFolder(), payload: readOwn, logger: nullLogger });
     const [, plain] = machine.nodes;
     const made = await plain!.prepare(packages, {}, { cuda: true, gpusElsewhere: { release: 13, why } });
     packages.dispose();
@@ -185,7 +187,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
     const environment = { TRAINYARD_NVIDIA_LIBRARIES: [...ours12, ...folders].join(':') };
     const server = await world.serve(address, { prefix, environment });
     world.know(...[...servers, server].map(known));
-    const payload = await readPayload(await findNativeSources(bundleDir, env));
+    const payload = await readOwn();
     linkedRuntime(server, payload);
     const host = { host: server.address, port: server.port, identityFile: world.key };
     const prompter = new ScriptedPrompter();
@@ -196,7 +198,12 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       workdir: nodePath('~/.trainyard'),
     });
     const alone: Profile = { name: 'alone', kind: 'ssh', hosts: [host] };
-    const packages = new Packages({ profile: alone, cache: cacheFolder(), logger: nullLogger });
+    const packages = new Packages({
+      profile: alone,
+      cache: cacheFolder(),
+      payload: readOwn,
+      logger: nullLogger,
+    });
     const dispose = (): void => {
       packages.dispose();
       node.dispose();
@@ -300,7 +307,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
   });
 
   it('get what they lack from this machine where their own pip finds nothing', async () => {
-    const payload = await readPayload(await findNativeSources(bundleDir, env));
+    const payload = await readOwn();
     const cache = join(world.dir, 'cache');
     const staged = join(world.dir, 'staged');
     const pinned = payload.cuda[0]!.requirements.replace(
@@ -333,7 +340,7 @@ describe.skipIf(!possible)('nodes and CUDA', () => {
       payload: () => Promise.resolve({ ...payload, cuda: [{ ...payload.cuda[0]!, requirements: pinned }] }),
       workdir: nodePath('~/.trainyard'),
     });
-    const packages = new Packages({ profile: alone, cache, logger: nullLogger });
+    const packages = new Packages({ profile: alone, cache, payload: readOwn, logger: nullLogger });
     try {
       const { nvidia } = await node.prepare(packages, {}, { cuda: true });
       const installed = join(home, '.trainyard', 'cuda', lacking.name, 'lib/nvidia/nccl/lib');

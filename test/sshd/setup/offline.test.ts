@@ -1,17 +1,27 @@
 // Nodes that reach nothing but us and one another: their runtime comes from here. In network
 // namespaces, so that they are truly cut off.
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Questions } from '../../../src/core/cluster/nodes/retry.js';
 import { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import { nullLogger } from '../../../src/core/base/log.js';
+import { requestOf } from '../../../src/core/plan/request/request.js';
 import { Bootstrap } from '../../../src/core/setup/bootstrap.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
 import { Ssh2Transport } from '../../../src/core/ssh/ssh2/ssh2Transport.js';
 import { bundleDir } from '../support/cluster.js';
 import { NamespaceCluster, unavailable } from '../../support/namespaces.js';
+import { untilOver } from '../../cluster/support/runs.js';
 
 describe.skipIf(unavailable !== undefined)(
   `nodes without internet access (${unavailable ?? 'namespaces'})`,
@@ -73,6 +83,29 @@ describe.skipIf(unavailable !== undefined)(
         const [name, ...more] = readdirSync(join(workdir, 'runtime'));
         expect(more).toEqual([]);
         expect(existsSync(join(workdir, 'runtime', name!, 'bin', 'mpiexec'))).toBe(true);
+      }
+    }, 300_000);
+
+    it('get the packages of an own program too, and what these need', async () => {
+      const requirements = join(home, 'requirements.txt');
+      writeFileSync(requirements, 'markdown-it-py\n');
+      const code = 'import markdown_it, mdurl; print(markdown_it.__version__, mdurl.__version__)';
+      const words = ['python3', '-c', code];
+      const told: string[] = [];
+      const { dir } = await machine.start(requestOf({ profile, words, cwd: home, ranks: 2, requirements }), {
+        onProgress: (text) => told.push(text),
+      });
+      expect(told.join('|')).toContain('fetching packages on this machine');
+      const ended = await untilOver(machine, dir);
+      expect(ended.state).toMatchObject({ phase: 'finished', reason: null });
+      const [markdown = '', mdurl = ''] = ended.run?.environment?.packages ?? [];
+      const line = `${markdown.replace('markdown-it-py==', '')} ${mdurl.replace('mdurl==', '')}\n`;
+      const outputs = [0, 1].map((rank) => readFileSync(join(dir, `logs/rank-${rank}.log`), 'utf8'));
+      expect(outputs).toEqual([line, line]);
+      for (const { home } of cluster.hosts) {
+        await vi.waitFor(() => {
+          expect(readdirSync(join(home, '.trainyard', 'wheels'))).toEqual([]);
+        });
       }
     }, 300_000);
   },

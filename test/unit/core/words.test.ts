@@ -48,6 +48,7 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'plan/resume.ts': /^--planned-ranks$/,
   // An option of sbatch, as the profile has it.
   'plan/request/hostWish.ts': /^--nodelist=$/,
+  'plan/request/recordedRun.ts': /^--(eval-data|device)$/,
   'plan/request/request.ts': /^--[a-z-]+$/,
   'plan/form/runForm.ts': /^--[a-z-]+$/,
   'plan/spec.ts': /^--[a-z-]+$/,

@@ -250,6 +250,11 @@ RunSpec parse_run_spec(const Json& json) {
   if (spec.per_node && spec.is_trainer) throw FieldError("spec.perNode must be false when spec.program is 'trainer'");
   spec.workers = static_cast<int>(fields.integer_or("workers", 1, 1, kMostRanks));
   spec.prologue = fields.optional_string("prologue").value_or("");
+  if (const Json* environment = fields.find("environment")) {
+    if (spec.is_trainer) throw FieldError("spec.environment must be absent when spec.program is 'trainer'");
+    spec.environment = Fields(*environment, "spec.environment").string("path");
+    expand_path(spec.environment);
+  }
   spec.threads_per_rank = static_cast<int>(fields.integer_or("threadsPerRank", 1, 1, 4096));
   spec.gpus = gpus_of(json, "gpus", spec.ranks, "spec");
   spec.env = fields.string_map_or_empty("env");
@@ -334,6 +339,7 @@ std::optional<std::string> missing_command(const RunSpec& spec) {
     const auto own = spec.env.find("PATH");
     Environment env = clean_environment();
     if (own != spec.env.end()) env["PATH"] = own->second;
+    if (!spec.environment.empty()) env["PATH"] = with_bin_of(expand_path(spec.environment), env["PATH"]);
     if (look_up(program, env).find('/') != std::string::npos) return std::nullopt;
     return program + " is not on PATH on " + host + hint;
   }

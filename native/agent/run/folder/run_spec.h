@@ -52,9 +52,10 @@ struct RunSpec {
   std::string given_cwd;  ///< as the client wrote it: `~` is each node's own
   std::string logdir;     ///< a further folder with event files of a command, on the head
   int ranks = 1;
-  bool per_node = false;  ///< one process on each node, which sees all GPUs there
-  int workers = 1;        ///< of a run on this machine alone: as of NodeSpec
-  std::string prologue;   ///< shell text, run before each process
+  bool per_node = false;    ///< one process on each node, which sees all GPUs there
+  int workers = 1;          ///< of a run on this machine alone: as of NodeSpec
+  std::string prologue;     ///< shell text, run before each process
+  std::string environment;  ///< of an own program: folder of its Python environment, `~` each node's own
   int threads_per_rank = 1;
   std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
   std::map<std::string, std::string> env;

@@ -215,6 +215,40 @@ TEST_F(OwnProgramTest, AProgramThatIsMissingAfterThePrologueSaysSo) {
       << last["reason"];
 }
 
+/// A stand-in for a Python environment: its python3 prints a word.
+std::string environment_that_says(const std::string& folder, const std::string& word) {
+  make_private_folders(folder + "/bin");
+  replace_file(folder + "/bin/python3", "#!/bin/sh\necho " + word + " \"$VIRTUAL_ENV\" \"$PYTHONHOME\"\n");
+  ::chmod((folder + "/bin/python3").c_str(), 0700);
+  return folder;
+}
+
+TEST_F(OwnProgramTest, FindsItsPackagesFirstAlsoAfterAPrologueThatSetsAnotherPath) {
+  const std::string environment = environment_that_says(folder_.path() + "/environment", "own");
+  for (const char* prologue :
+       {"", "PATH=/usr/bin:/bin VIRTUAL_ENV=other PYTHONHOME=other", "export PATH=/usr/bin:/bin"}) {
+    Json spec = command_spec("", 1);
+    spec["argv"] = {"python3"};
+    spec["environment"] = {{"path", environment}};
+    spec["prologue"] = prologue;
+    spec["env"] = {{"PYTHONHOME", "/nowhere"}};
+    const std::string dir = start(spec);
+    EXPECT_EQ(ended(dir)["phase"], "finished") << prologue;
+    EXPECT_EQ(text(dir + "/logs/rank-0.log"), "own " + environment + " \n") << prologue;
+  }
+}
+
+TEST_F(OwnProgramTest, ANodeWithoutItsPackagesSaysSoAndTriesNoSecondTime) {
+  Json spec = command_spec("exit 0", 1);
+  spec["environment"] = {{"path", folder_.path() + "/gone"}};
+  spec["limits"]["maxRestarts"] = 3;
+  const Json last = ended(start(spec));
+  EXPECT_EQ(last["exitCode"], 4);
+  EXPECT_EQ(last["generation"], 1);
+  EXPECT_NE(last["reason"].get<std::string>().find("the packages of this run are not on this node"), std::string::npos)
+      << last["reason"];
+}
+
 TEST_F(OwnProgramTest, TheTrainerAndItsEvaluatorHaveAPrologueToo) {
   Json spec =
       trainer_spec("echo \"train $WORD\"; until [ -s \"$TRAINYARD_RUN_DIR/logs/eval.log\" ]; do sleep 0.1; done",

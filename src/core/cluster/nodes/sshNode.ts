@@ -184,8 +184,8 @@ export class SshNode implements Disposable {
       assertPassed(this.judge(found, false));
       await this.install(bootstrap, found, payload, progress);
       const { python, runtimeDir: dir } = found;
-      const installPackages = (installation: Installation): Promise<void> =>
-        packages.install({ node: this, bootstrap, python }, installation, progress);
+      const installPackages = (installation: Installation): Promise<unknown> =>
+        packages.install({ node: this, bootstrap, python }, installation, nothing, progress);
       if (found.hasRuntime !== true) {
         await installPackages({ op: 'runtime', params: { dir, neededBytes }, collection: payload });
       }

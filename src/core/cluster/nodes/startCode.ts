@@ -1,4 +1,4 @@
-// The start of a run together with its code.
+// The start of a run together with its code and its packages.
 import { AgentError } from '../../agent/agentClient.js';
 import { UserError } from '../../base/errors.js';
 import type { NodePath } from '../../base/nodePath.js';
@@ -9,11 +9,14 @@ import { dropCode, placeCode, type RunCode } from '../../code/place.js';
 import { takeSnapshot, type CodeSnapshot, type SnapshotOptions } from '../../code/snapshot.js';
 import type { RunDetails } from '../../contracts/agentApi.js';
 import { startsOf } from '../../cost/runCost.js';
-import type { StartSpec } from '../../contracts/runSchema.js';
+import { placePackages, type RunPackages } from '../../environment/place.js';
+import { readRequirements } from '../../environment/requirements.js';
+import type { EnvironmentRecord, StartSpec } from '../../contracts/runSchema.js';
 import { meantVerb } from '../../plan/request/flags.js';
 import type { RunRequest } from '../../plan/request/request.js';
 import { newRunId } from '../../plan/spec.js';
 import type { Machine } from './machine.js';
+import type { Installer } from '../../setup/packages.js';
 import type { RelayNode } from '../../setup/relay.js';
 
 /** What is to be started, and where. */
@@ -26,6 +29,8 @@ export interface CodeStart {
   nodes: readonly RelayNode[];
   /** The profile's, `~` standing for each node's home folder. */
   workdir: NodePath;
+  /** For the packages of an own program. */
+  withPackages: (task: (installer: Installer) => Promise<EnvironmentRecord>) => Promise<EnvironmentRecord>;
   logger: Logger;
 }
 
@@ -66,6 +71,26 @@ function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | 
   return request.code ?? (record && { record });
 }
 
+/** UserError (usage) where the requirements of a request cannot be sent: before anything is done. */
+export async function assertRequirements(request: RunRequest): Promise<void> {
+  if (request.kind === 'command' && request.requirements !== undefined) {
+    await readRequirements(request.requirements);
+  }
+}
+
+/** The packages that are asked for, else those of the earlier run in the same folder. */
+async function packagesOf(
+  request: RunRequest,
+  before: RunDetails | undefined,
+): Promise<RunPackages | undefined> {
+  if (request.kind !== 'command' || request.ofTrainer) return undefined;
+  if (request.requirements !== undefined) {
+    return { requirements: await readRequirements(request.requirements) };
+  }
+  const record = before?.run?.environment;
+  return record && { record };
+}
+
 /** Time and price of the earlier starts in the same folder count on. */
 function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): StartSpec {
   const earlier = before ? startsOf(before.run, before.state) : [];
@@ -73,15 +98,21 @@ function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): Sta
 }
 
 /**
- * Puts the code there, where the run has any, and starts the run by `start`. Where that fails the
- * code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
+ * Puts packages and code there, where the run has any, and starts the run by `start`. Where that
+ * fails the code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
  */
 export async function startWithCode<T>(
-  { request, spec: planned, before, nodes, workdir, logger }: CodeStart,
+  { request, spec: planned, before, nodes, workdir, withPackages, logger }: CodeStart,
   start: (spec: StartSpec) => Promise<T>,
   progress: Progress,
 ): Promise<T> {
-  const spec = withEarlierStarts(planned, before);
+  const packages = await packagesOf(request, before);
+  const environment =
+    packages &&
+    (await withPackages((installer) =>
+      placePackages(packages, { profile: request.profile, nodes, workdir, installer }, progress),
+    ));
+  const spec = { ...withEarlierStarts(planned, before), ...(environment ? { environment } : {}) };
   const code = codeOf(request, before);
   if (!code) return start(spec).catch((error: unknown) => rethrown(error, request));
   const { runDir, profile } = request;

@@ -67,6 +67,7 @@ export const emptyForm = (profile: string): RunFormValues => ({
   timeLimit: '',
   silenceTimeout: '',
   share: '',
+  requirements: '',
   slurm: {},
   tensorboard: false,
   name: '',
@@ -110,12 +111,19 @@ export const askedTimeLimit = ({ timeLimit }: RunFormValues): Pick<AskedRun, 'ti
 const ownNames = { silenceTimeout: 'the limit of silence', share: 'the folder for the nodes' };
 
 /** What only an own program has; on this machine no other node gets a folder. UserError (usage). */
-export function askedOfOwn(values: RunFormValues, on: Profile): Pick<AskedRun, 'silenceTimeout' | 'share'> {
+export function askedOfOwn(
+  values: RunFormValues,
+  on: Profile,
+): Pick<AskedRun, 'silenceTimeout' | 'share' | 'requirements'> {
   if (values.what !== 'program') return {};
   const filled = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim());
   const share = on.kind === 'ssh' ? filled(values.share) : undefined;
   const texts = { silenceTimeout: filled(values.silenceTimeout), share };
-  return ownWishesOf(texts, (field) => ownNames[field]);
+  const requirements = filled(values.requirements);
+  return {
+    ...ownWishesOf(texts, (field) => ownNames[field]),
+    ...(requirements === undefined ? {} : { requirements }),
+  };
 }
 
 /** What the form asks of Slurm. UserError (usage) for a value that cannot stand there. */
@@ -190,6 +198,7 @@ export function formOf(run: AskedRun): RunFormValues {
     timeLimit: run.timeLimit === undefined ? '' : timeLimitText(run.timeLimit),
     silenceTimeout: run.silenceTimeout === undefined ? '' : silenceTimeoutText(run.silenceTimeout),
     share: run.share ?? '',
+    requirements: run.requirements ?? '',
     slurm: Object.fromEntries(slurmTexts(run.slurm ?? {}).map((text) => splitOnce(text))),
     tensorboard: run.tensorboard ?? false,
     name: run.name ?? '',

@@ -41,6 +41,8 @@ export interface RunFormValues {
   silenceTimeout: string;
   /** Of an own program: the folder that the other nodes get; empty for what the profile says. */
   share: string;
+  /** Of an own program: a file of this machine that names its Python packages. */
+  requirements: string;
   /** What is asked of Slurm, by the names of its fields; empty for what the profile says. */
   slurm: Record<string, string>;
   tensorboard: boolean;

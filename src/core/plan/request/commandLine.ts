@@ -29,7 +29,18 @@ export function commandLineOf(run: AskedRun): string {
 /** All that stands before the command of the run. */
 export function runFlags(run: AskedRun): GivenFlag[] {
   const { runDir, ranks, nodes, hosts, per, gpus, wait, budget, budgetStop, timeLimit } = run;
-  const { silenceTimeout, share, slurm = {}, name, tags = [], notes, codeFolder, stage, logdir } = run;
+  const {
+    silenceTimeout,
+    share,
+    requirements,
+    slurm = {},
+    name,
+    tags = [],
+    notes,
+    codeFolder,
+    stage,
+    logdir,
+  } = run;
   const given = (flag: string, value: string | undefined): GivenFlag[] =>
     value === undefined ? [] : [[flag, value]];
   const set = (isSet: boolean, flag: string): GivenFlag[] => (isSet ? [[flag]] : []);
@@ -49,6 +60,7 @@ export function runFlags(run: AskedRun): GivenFlag[] {
       silenceTimeout === undefined ? undefined : silenceTimeoutText(silenceTimeout),
     ),
     ...given('share', share),
+    ...given('requirements', requirements),
     ...given('debug', run.debug?.toString()),
     ...slurmTexts(slurm).flatMap((text) => given('slurm', text)),
     ...given('name', name),

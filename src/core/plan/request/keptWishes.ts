@@ -4,23 +4,23 @@ import { priceOf } from '../../cost/runCost.js';
 import type { TypedRun } from './request.js';
 
 /**
- * What a run may cost, how long it may take or be silent, what its nodes get from the head, and
- * what it asks of Slurm.
+ * What a run may cost, how long it may take or be silent, what its nodes get from the head and as
+ * packages, and what it asks of Slurm.
  */
 export type RunWishes = Pick<
   TypedRun,
-  'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'share' | 'slurm'
+  'budget' | 'budgetStop' | 'timeLimit' | 'silenceTimeout' | 'share' | 'requirements' | 'slurm'
 >;
 
 type Given<T> = { [K in keyof T]: T[K] | undefined };
 
 /**
- * The limits of time and the folder for the nodes; the budget where the profile still has a price
+ * The limits of time, the folder and the packages for the nodes; the budget where the profile still has a price
  * to count with; and what was asked of Slurm where the profile still is one of Slurm.
  */
 export function keptWishes(
   profile: Profile,
-  { budget, budgetStop, timeLimit, silenceTimeout, share, slurm }: Given<RunWishes>,
+  { budget, budgetStop, timeLimit, silenceTimeout, share, requirements, slurm }: Given<RunWishes>,
 ): RunWishes {
   const counts = priceOf(profile) !== undefined;
   return {
@@ -29,6 +29,7 @@ export function keptWishes(
     ...(timeLimit === undefined ? {} : { timeLimit }),
     ...(silenceTimeout === undefined ? {} : { silenceTimeout }),
     ...(share === undefined ? {} : { share }),
+    ...(requirements === undefined ? {} : { requirements }),
     ...(slurm === undefined || profile.kind !== 'slurm' ? {} : { slurm }),
   };
 }
@@ -36,8 +37,8 @@ export function keptWishes(
 /** The run with those of its wishes that are kept. */
 export function withKept<R extends RunWishes>(
   profile: Profile,
-  { budget, budgetStop, timeLimit, silenceTimeout, share, slurm, ...rest }: R,
+  { budget, budgetStop, timeLimit, silenceTimeout, share, requirements, slurm, ...rest }: R,
 ): Omit<R, keyof RunWishes> & RunWishes {
-  const wishes = { budget, budgetStop, timeLimit, silenceTimeout, share, slurm };
+  const wishes = { budget, budgetStop, timeLimit, silenceTimeout, share, requirements, slurm };
   return { ...rest, ...keptWishes(profile, wishes) };
 }

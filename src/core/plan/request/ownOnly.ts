@@ -5,12 +5,16 @@ interface OfOwn {
   per?: 'slot' | 'node' | undefined;
   silenceTimeout?: number | undefined;
   share?: string | undefined;
+  requirements?: string | undefined;
   debug?: number | undefined;
   code?: object | undefined;
 }
 
 /** UserError (usage) where that is asked for with a verb of our trainer. */
-export function assertNothingOfOwn({ per, silenceTimeout, share, debug, code }: OfOwn, verb: string): void {
+export function assertNothingOfOwn(
+  { per, silenceTimeout, share, requirements, debug, code }: OfOwn,
+  verb: string,
+): void {
   if (per === 'node') {
     const what = `${verb} is a verb of the trainer, which has one process for each slot, not for each node`;
     throw new UserError('usage', what, 'Name a program of your own');
@@ -22,6 +26,10 @@ export function assertNothingOfOwn({ per, silenceTimeout, share, debug, code }: 
   if (share !== undefined) {
     const what = `a folder is copied to the nodes for programs of your own, and ${verb} is a verb of the trainer`;
     throw new UserError('usage', what, 'Leave it out: a training needs no such folder');
+  }
+  if (requirements !== undefined) {
+    const what = `Python packages are put on the nodes for programs of your own, and ${verb} is a verb of the trainer`;
+    throw new UserError('usage', what, 'Leave them out: a training brings its own');
   }
   if (debug !== undefined) {
     const what = `a debugger attaches to programs of your own in Python, and ${verb} is a verb of the trainer`;

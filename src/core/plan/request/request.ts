@@ -15,9 +15,7 @@ import type { DebugRecord } from '../../contracts/debugSchema.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../../stage/spec.js';
-import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunFile } from '../../contracts/runSchema.js';
-import { startsRanks } from '../../contracts/slots.js';
-import { isMeasured } from '../../model/measured.js';
+import type { DeviceChoice, ReportRecord, RunAbout, RunBudget } from '../../contracts/runSchema.js';
 import type { SlurmWish } from '../../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
@@ -83,6 +81,8 @@ export interface TypedRun {
   silenceTimeout?: number;
   /** Of an own program: a folder below the run's, in place of the profile's. */
   share?: string;
+  /** Of an own program: a file of this machine that names the Python packages that it needs. */
+  requirements?: string;
   /** The rank of an own program in Python that waits for a debugger. */
   debug?: number;
   /** What is asked of Slurm, in place of what the profile says. */
@@ -169,6 +169,8 @@ interface CommandRequest extends Common {
   silenceTimeout: number | undefined;
   /** The folder that other nodes get from the head before each start. */
   share: string | undefined;
+  /** A file of this machine that names its Python packages, which its nodes get. */
+  requirements: string | undefined;
   /** The rank that waits for a debugger. */
   debug: DebugRecord | undefined;
   /** What goes along to the nodes; the program then starts in it. Never for our trainer. */
@@ -237,7 +239,8 @@ function readRequest(typed: TypedRun): RunRequest {
     if (code?.snapshot) assertProgramSent(words, code.snapshot);
     const perNode = typed.per === 'node';
     const place = { ...none, perNode, cwd: code ? undefined : inFolder, code, logdir: typed.logdir };
-    const own = { ...place, silenceTimeout, share: wishedShare(typed), debug, argv: [...words] };
+    const wishes = { silenceTimeout, share: wishedShare(typed), requirements: typed.requirements };
+    const own = { ...place, ...wishes, debug, argv: [...words] };
     return { kind: 'command', ofTrainer: false, ...common, ...own, device };
   }
   assertNothingOfOwn(typed, verb);
@@ -262,6 +265,7 @@ function readRequest(typed: TypedRun): RunRequest {
       logdir: typed.logdir,
       silenceTimeout: undefined,
       share: undefined,
+      requirements: undefined,
       debug: undefined,
       code: undefined,
     };
@@ -280,70 +284,8 @@ function readRequest(typed: TypedRun): RunRequest {
 /** What evaluates a training's checkpoints: the evaluator on the head, or the ranks themselves. */
 const evalOn = '--eval-on';
 
-const isEvaluatedByRanks = (argv: readonly string[]): boolean => flagValue(argv, evalOn) === 'ranks';
-
-/** What to type in order to run again, on the same device, what a run's record tells of. */
-export function typedOf(
-  run: RunFile,
-): Required<Pick<TypedRun, 'words' | 'ranks' | 'tensorboard' | 'evaluator'>> &
-  Pick<
-    TypedRun,
-    'nodes' | 'hosts' | 'per' | 'gpus' | 'logdir' | 'share' | 'code' | 'budget' | 'budgetStop' | 'slurm'
-  > {
-  const { argv, ranks, nodes, tensorboard, perNode, hostsAsked, gpusAsked, code, budget, slurm } = run;
-  const trains = run.program === 'trainer';
-  const device = usedDevice(run);
-  const words = !trains && argv[0] === run.paths.trainer ? argv.slice(1) : argv;
-  return {
-    words: device === undefined ? words : withDevice(words, device),
-    ranks: perNode === true ? slotsOf(run) : ranks,
-    ...(perNode === true ? { per: 'node' as const } : {}),
-    ...(run.logdir === undefined ? {} : { logdir: run.logdir }),
-    ...(run.share === undefined ? {} : { share: run.share }),
-    ...(hostsAsked === undefined ? {} : { hosts: hostsAsked }),
-    ...(nodes === undefined || hostsAsked ? {} : { nodes: nodes.filter(startsRanks).length }),
-    ...(gpusAsked === undefined ? {} : { gpus: gpusAsked }),
-    tensorboard,
-    ...(code === undefined ? {} : { code: { record: code } }),
-    ...(budget === undefined ? {} : { budget: budget.amount, budgetStop: budget.stop }),
-    ...(slurm?.asked === undefined ? {} : { slurm: slurm.asked }),
-    evaluator:
-      run.evaluator !== null ||
-      !trains ||
-      flagValue(argv, '--eval-data') === undefined ||
-      isEvaluatedByRanks(argv),
-  };
-}
-
-/**
- * The time limit of a run, for another run like it: a resume has none but its own. That of a
- * measurement's run belongs to its report.
- */
-export function timeLimitAgain(run: RunFile): Pick<TypedRun, 'timeLimit'> {
-  const { timeLimit } = run.limits;
-  return timeLimit === undefined || isMeasured({ run }) ? {} : { timeLimit };
-}
-
-/** The slots of a run that has one process on each node. */
-const slotsOf = ({ nodes, workers }: RunFile): number =>
-  nodes?.filter(startsRanks).reduce((sum, node) => sum + (node.workers ?? 1), 0) ?? workers ?? 1;
-
-/**
- * What a recorded run computes on; undefined where the record does not say. A training whose record
- * is from a time before `auto` took the CPU unless it was told.
- */
-export function usedDevice({ device, program, argv }: RunFile): Device | undefined {
-  if (device !== undefined) return device.used;
-  if (program !== 'trainer') return undefined;
-  return flagValue(argv, '--device') === 'cuda' ? 'cuda' : 'cpu';
-}
-
-/** The same words for our trainer, with this device. */
-export const withDevice = (words: readonly string[], device: Device): string[] => [
-  ...withoutFlag(words, '--device'),
-  '--device',
-  device,
-];
+/** Whether the ranks of such a training evaluate its checkpoints themselves. */
+export const isEvaluatedByRanks = (argv: readonly string[]): boolean => flagValue(argv, evalOn) === 'ranks';
 
 /** Whether it is our trainer that runs, which computes on GPUs by our CUDA back end. */
 export const ofOurTrainer = (request: RunRequest): boolean => request.kind === 'train' || request.ofTrainer;

@@ -7,12 +7,13 @@ import type { StartOptions } from './startRun.js';
 
 /** What is remembered of the run, and how this start of it is made. */
 export function startOf(run: AskedRun, base = workspaceFolder()): { recent: RecentRun; how: StartOptions } {
-  const { wait = false, tensorboard, cwd, codeFolder, ...recent } = run;
+  const { wait = false, tensorboard, cwd, codeFolder, requirements, ...recent } = run;
   return {
     recent: {
       ...recent,
       ...(cwd === undefined ? {} : { cwd: resolve(base, cwd) }),
       ...(codeFolder === undefined ? {} : { codeFolder: resolve(base, codeFolder) }),
+      ...(requirements === undefined ? {} : { requirements: resolve(base, requirements) }),
     },
     how: { wait, ...(tensorboard === true ? { tensorboard } : {}) },
   };

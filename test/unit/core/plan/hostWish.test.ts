@@ -20,12 +20,8 @@ import {
 } from '../../../../src/core/plan/placement.js';
 import type { AskedRun } from '../../../../src/core/plan/request/commandLine.js';
 import { keptHosts, resumedHosts } from '../../../../src/core/plan/request/hostWish.js';
-import {
-  requestOf,
-  typedOf,
-  type RunRequest,
-  type TypedRun,
-} from '../../../../src/core/plan/request/request.js';
+import { typedOf } from '../../../../src/core/plan/request/recordedRun.js';
+import { requestOf, type RunRequest, type TypedRun } from '../../../../src/core/plan/request/request.js';
 import { planRun } from '../../../../src/core/plan/spec.js';
 import { withoutLostHosts } from '../../../../src/ui/form/lostHosts.js';
 

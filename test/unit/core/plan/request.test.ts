@@ -10,11 +10,10 @@ import type { RunFile } from '../../../../src/core/contracts/runSchema.js';
 import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { placeRun } from '../../../../src/core/plan/device.js';
 import type { NodeOffer } from '../../../../src/core/plan/placement.js';
+import { timeLimitAgain, typedOf } from '../../../../src/core/plan/request/recordedRun.js';
 import {
   ofOurTrainer,
   requestOf,
-  timeLimitAgain,
-  typedOf,
   type RunRequest,
   type TypedRun,
 } from '../../../../src/core/plan/request/request.js';

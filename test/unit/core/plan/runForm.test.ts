@@ -80,6 +80,7 @@ const forms: fc.Arbitrary<RunFormValues> = fc.record({
   timeLimit: fc.constantFrom('', '90s', '1.5h'),
   silenceTimeout: fc.constantFrom('', '10m', '0'),
   share: fc.constantFrom('', 'checkpoints', './out/'),
+  requirements: fc.constantFrom('', '/w/requirements.txt', '/a b/gpu.txt'),
   slurm: fc.constantFrom<Record<string, string>>(
     {},
     { partition: 'long', time: '2:00:00', requeue: 'false' },

@@ -12,12 +12,8 @@ import type { PlacedRun } from '../../../../src/core/plan/device.js';
 import type { Placement } from '../../../../src/core/plan/placement.js';
 import { commandLineOf } from '../../../../src/core/plan/request/commandLine.js';
 import { withKept } from '../../../../src/core/plan/request/keptWishes.js';
-import {
-  requestOf,
-  typedOf,
-  type RunRequest,
-  type TypedRun,
-} from '../../../../src/core/plan/request/request.js';
+import { typedOf } from '../../../../src/core/plan/request/recordedRun.js';
+import { requestOf, type RunRequest, type TypedRun } from '../../../../src/core/plan/request/request.js';
 import { shareOf } from '../../../../src/core/plan/request/share.js';
 import { resumedRun, resumeCommand } from '../../../../src/core/plan/resume.js';
 import { planRun } from '../../../../src/core/plan/spec.js';

@@ -1,0 +1,81 @@
+// What of a requirements file goes to the nodes.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readRequirements, type Requirements } from '../../../../src/core/environment/requirements.js';
+import { temporaryFolder } from '../../support/temporary.js';
+
+const folder = temporaryFolder();
+
+/** Of a file with this text, beside others. */
+function read(text: string | Buffer, others: Record<string, string> = {}): Promise<Requirements> {
+  for (const [name, content] of Object.entries(others)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  writeFileSync(join(folder, 'requirements.txt'), text);
+  return readRequirements(join(folder, 'requirements.txt'));
+}
+
+describe('a requirements file', () => {
+  it('is one text without comments, with what it includes in its place', async () => {
+    const found = await read(
+      '# ours\r\nnumpy >= 2 ; python_version > "3.8" # why\r\n-r more/base.txt\n\npandas \\\n  ==2.3\npkg#egg\n',
+      { 'more/base.txt': '--requirement="deeper/x.txt"\nsix\n', 'more/deeper/x.txt': 'attrs\n' },
+    );
+    expect(found.text).toBe('numpy >= 2 ; python_version > "3.8"\nattrs\nsix\npandas    ==2.3\npkg#egg\n');
+    expect(found).toMatchObject({ constraints: '', options: [], hashed: false });
+    expect(found.file).toBe(join(folder, 'requirements.txt'));
+  });
+
+  it('has its constraints beside it, and the options by which the nodes find packages', async () => {
+    const text =
+      '-c limits.txt\n--extra-index-url https://download.pytorch.org/whl/cu126\n--pre\ntorch\n-f /shared/wheels\n';
+    const found = await read(text, { 'limits.txt': 'numpy<3\n' });
+    expect(found.constraints).toBe('numpy<3\n');
+    expect(found.options).toEqual([
+      '--extra-index-url https://download.pytorch.org/whl/cu126',
+      '-f /shared/wheels',
+    ]);
+    expect(found.text).toContain('--pre\ntorch\n');
+  });
+
+  it('may have hashes, variables of the nodes in place of passwords, and names of users', async () => {
+    expect((await read(`six==1.17.0 \\\n    --hash=sha256:${'0'.repeat(64)}\n`)).hashed).toBe(true);
+    const line = '--index-url https://${USER}:${TOKEN}@pypi.example/simple';
+    expect((await read(`${line}\nsix\n`)).options).toEqual([line]);
+    const ssh = 'pkg @ git+ssh://git@github.com/ada/pkg@v1';
+    expect((await read(`${ssh}\n`)).text).toBe(`${ssh}\n`);
+    expect((await read('pkg @ https://example.org/a@b/pkg-1-py3-none-any.whl\n')).text).toContain('a@b');
+  });
+
+  it.each([
+    ['', 'names no package'],
+    ['# nothing\n--pre\n', 'names no package'],
+    ['-e .\n', '"-e ." is a folder or file of this machine'],
+    ['./pkg[extra]\n', 'is a folder or file of this machine'],
+    ['pkg-1-py3-none-any.whl\n', 'is a folder or file of this machine'],
+    ['~/pkg\n', 'is a folder or file of this machine'],
+    ['C:\\pkg\n', 'is a folder or file of this machine'],
+    ['file:///pkg\n', 'is a folder or file of this machine'],
+    ['-f wheels\nsix\n', '"-f wheels" is a folder of this machine'],
+    ['--find-links=./wheels\nsix\n', 'is a folder of this machine'],
+    ['--user\nsix\n', '"--user" is an option that the nodes do not take'],
+    ['--index-url https://ada:secret@pypi.example/simple\nsix\n', 'an address has a password'],
+    ['pkg @ git+https://ghp_12@github.com/ada/pkg\n', 'an address has a password'],
+    ['-r requirements.txt\nsix\n', 'includes itself'],
+    ['-r none.txt\nsix\n', 'cannot be read: '],
+    [Buffer.from([0xff, 0xfe, 0x41]), 'is no text in UTF-8'],
+    ['six\n'.repeat(300_000), 'has 1.2 MB, which is no requirements file'],
+  ])('%j is refused before anything is sent', async (text, words) => {
+    await expect(read(text)).rejects.toMatchObject({
+      code: 'usage',
+      what: expect.stringContaining(words) as string,
+    });
+  });
+
+  it('says nothing of a password', async () => {
+    const failed = read('--index-url https://ada:secret@pypi.example/simple\nsix\n');
+    await expect(failed).rejects.not.toThrow(/secret/);
+  });
+});
