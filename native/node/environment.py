@@ -11,7 +11,8 @@ NO_INDEX = ("NewConnectionError", "ConnectTimeout", "Max retries", "ProxyError",
 
 
 def environment_python(params):
-    """The program's Python: `python3` as the profile's prologue leaves PATH. Its file, and its version."""
+    """The program's Python: `python3` as the profile's prologue leaves PATH. Its file and its
+    version."""
     prologue = params.get("prologue") or ""
     argv = ["python3", "-c", ASK_PYTHON]
     if prologue:
@@ -127,8 +128,8 @@ def wheels_of(params):
 
 
 def environment_lock(params):
-    """Which versions these requirements come to here, decided once: the packages are kept below `dir` as an environment, under the name that
-    is answered with. `key` stands for the requirements."""
+    """Which versions these requirements come to here, decided once. `key` stands for the
+    requirements. Their packages are then in the folder `name` of the answer, below `dir`."""
     root = expand(params["dir"])
     version = params["version"]
     target = os.path.join(root, "locks", "%s-py%d.%d" % (params["key"], version[0], version[1]))

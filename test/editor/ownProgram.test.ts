@@ -27,7 +27,10 @@ with open(os.path.join(os.environ["TRAINYARD_RUN_DIR"], "metrics.jsonl"), "a") a
 
 let workbench: Workbench;
 beforeAll(async () => {
-  const files = { 'src/hello.py': program, 'src/score.py': score, 'notes.txt': 'no program\n' };
+  const files = {
+    ...{ 'src/hello.py': program, 'src/score.py': score, 'notes.txt': 'no program\n' },
+    'src/needs.py': 'import six\nprint("has six", six.__version__)\n',
+  };
   workbench = await Workbench.open(undefined, files);
 });
 afterAll(() => workbench.close());
@@ -143,6 +146,23 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
       `in ${join(home, '.trainyard/runs', run, 'code')}`,
     );
     expect(readFileSync(join(home, '.trainyard/runs', run, 'code/notes.txt'), 'utf8')).toBe('no program\n');
+
+    await workbench.writeFile(join(workbench.folder, 'workspace/src/requirements.txt'), 'six\n');
+    const needs = { scheme: 'file', fsPath: join(workbench.folder, 'workspace/src/needs.py') };
+    const installing = workbench.host.command('trainyard.runOnCluster', needs);
+    await pick(workbench, 'Where to run it?', 'practice');
+    await pick(workbench, 'How to start needs.py?', 'Once for Each Slot');
+    await answer(workbench, 'Arguments of needs.py', '');
+    await workbench.page.getByText('Those That the Nodes Have').waitFor();
+    await workbench.screenshot('run-file-packages', 'dark', 1600);
+    await pick(workbench, 'Which Python packages?', 'Those of src/requirements.txt');
+    await installing;
+    await workbench
+      .webview()
+      .getByText(/^has six 1\./)
+      .first()
+      .waitFor({ timeout: 60_000 });
+    expect(readdirSync(join(home, '.trainyard/environments'))).toHaveLength(2);
   } finally {
     await cluster.stop();
   }

@@ -1,8 +1,9 @@
 // Runs by a real Slurm: one controller and two compute nodes on this machine, each with a boot id
 // of its own, and a real sshd as login node. Driven by the command line, as a person does it.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { RunFile } from '../../src/core/contracts/runSchema.js';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { expectExit, readLines, until } from '../support/harness.js';
 import { endless, SlurmBench, training } from './bench.js';
@@ -66,6 +67,31 @@ describe.skipIf(why)(`Slurm${why === undefined ? '' : ` (${why})`}`, () => {
     expect(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8'))).toMatchObject({ minNodes: 2 });
     expectExit(await trainyard('delete', 'two', '--profile', 'slurm', '--yes'), 0);
     expect(existsSync(dir)).toBe(false);
+  });
+
+  test('an own program has its packages on every compute node', async () => {
+    const requirements = join(dirname(bench.runs), 'requirements.txt');
+    writeFileSync(requirements, 'six\n');
+    const own = ['python3', '-c', 'import six, sys; print(six.__version__, sys.prefix)'];
+    const words = [
+      '--name',
+      'packages',
+      '--nodes',
+      '2',
+      '--per-node',
+      '--requirements',
+      requirements,
+      '--',
+      ...own,
+    ];
+    expectExit(await trainyard('run', 'slurm', ...words), 0);
+    const dir = folderOf('packages');
+    const { environment } = JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunFile;
+    const [name = ''] = readdirSync(join(dirname(bench.runs), 'environments')).sort();
+    const path = join(dirname(bench.runs), 'environments', name);
+    const line = `${environment?.packages[0]?.replace('six==', '') ?? ''} ${path}\n`;
+    const said = [0, 1].map((rank) => readFileSync(join(dir, `logs/rank-${rank}.log`), 'utf8'));
+    expect(said).toEqual([line, line]);
   });
 
   test('what Slurm refuses is said in its words, and leaves nothing', async () => {

@@ -93,7 +93,9 @@ test('what is wrong stands at its field, and a start goes there', async () => {
     .getByText('the folder for the nodes must be relative to the run\'s folder, not "/scratch"')
     .waitFor();
   await page.getByLabel('Checkpoints folder').fill('checkpoints');
-  const own = '--per-node --silence-timeout 10m --share checkpoints -- python train.py';
+  await page.getByLabel('Python packages').fill('requirements.txt');
+  const own =
+    '--per-node --silence-timeout 10m --share checkpoints --requirements requirements.txt -- python train.py';
   await expect.poll(() => command(page)).toBe(`trainyard run lab ${own}`);
   expect(await findings({ page })).toEqual([]);
   await page.screenshot({ path: join(artifacts, 'form-program.png') });

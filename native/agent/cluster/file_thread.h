@@ -1,4 +1,5 @@
-// A thread of the head that sends files to one node. A disk or link that hangs holds up nobody else.
+// A thread of the head that sends files to one node. A disk or link that hangs holds up no other
+// node.
 #pragma once
 #include <condition_variable>
 #include <functional>

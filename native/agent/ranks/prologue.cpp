@@ -4,9 +4,9 @@ namespace trainyard {
 
 namespace {
 
-// $0 is a name for the shell's own messages, $1 who the program is for, $2 the prologue, $3 the Python
-// environment, the rest the program. The output is in the log at once. The trap reads it there, since its end belongs
-// to the error, without the line ends and full stops behind it.
+// $0 is a name for the shell's own messages, $1 who the program is for, $2 the prologue, $3 the
+// Python environment, the rest the program. The output is in the log at once. The trap reads it
+// there, since its end belongs to the error, without the line ends and full stops behind it.
 constexpr const char* kScript = R"sh(trainyard_who=$1 trainyard_prologue=$2 trainyard_environment=$3
 shift 3
 trainyard_command=("$@")

@@ -90,7 +90,7 @@ interface Decided {
   options: string[];
   /** The options, and behind them the packages with their versions. */
   lines: string[];
-  /** For pip, where it is not those lines: the requirements themselves, whose hashes it compares. */
+  /** For pip in place of those lines: the requirements themselves, whose hashes pip compares. */
   withHashes?: Pick<Requirements, 'text' | 'constraints'>;
 }
 

@@ -6,6 +6,8 @@ import type { Spread } from '../../core/plan/runFile.js';
 export interface FileAnswers {
   spread: Spread;
   line: string;
+  /** Whether the nodes were to get the packages of the requirements file; undefined where none is. */
+  packages?: boolean;
 }
 
 const profileKey = 'trainyard.fileProfile';

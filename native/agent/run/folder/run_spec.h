@@ -55,7 +55,7 @@ struct RunSpec {
   bool per_node = false;    ///< one process on each node, which sees all GPUs there
   int workers = 1;          ///< of a run on this machine alone: as of NodeSpec
   std::string prologue;     ///< shell text, run before each process
-  std::string environment;  ///< of an own program: folder of its Python environment, `~` each node's own
+  std::string environment;  ///< folder of an own program's packages; `~` is each node's own
   int threads_per_rank = 1;
   std::vector<int> gpus;  ///< of the ranks of a run on this machine alone, in their order; empty: as the program likes
   std::map<std::string, std::string> env;

@@ -71,7 +71,10 @@ function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | 
   return request.code ?? (record && { record });
 }
 
-/** UserError (usage) where the requirements of a request cannot be sent: before anything is done. */
+/**
+ * UserError (usage) where the requirements of a request cannot be sent. To be asked before anything
+ * is done.
+ */
 export async function assertRequirements(request: RunRequest): Promise<void> {
   if (request.kind === 'command' && request.requirements !== undefined) {
     await readRequirements(request.requirements);
@@ -99,7 +102,8 @@ function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): Sta
 
 /**
  * Puts packages and code there, where the run has any, and starts the run by `start`. Where that
- * fails the code goes again. UserError (usage, connection, preflight), Cancelled, and what `start` throws.
+ * fails the code goes again. UserError (usage, connection, preflight), Cancelled, and what `start`
+ * throws.
  */
 export async function startWithCode<T>(
   { request, spec: planned, before, nodes, workdir, withPackages, logger }: CodeStart,

@@ -15,8 +15,8 @@ export type RunWishes = Pick<
 type Given<T> = { [K in keyof T]: T[K] | undefined };
 
 /**
- * The limits of time, the folder and the packages for the nodes; the budget where the profile still has a price
- * to count with; and what was asked of Slurm where the profile still is one of Slurm.
+ * The limits of time, the folder and the packages for the nodes; the budget where the profile still
+ * has a price to count with; and what was asked of Slurm where the profile still is one of Slurm.
  */
 export function keptWishes(
   profile: Profile,
