@@ -4,52 +4,79 @@
 ENVIRONMENTS = "the packages"
 RECORD = "trainyard-packages.txt"  # below an environment: what it was made of, written last
 SIGN = "trainyard-python "
-ASK_PYTHON = "import json, sys; print(%r + json.dumps([sys.executable, list(sys.version_info[:3])]))" % SIGN
+# Its file, its version, its flag (t: without a global lock), and what markers of requirements ask for.
+ASK_PYTHON = """
+import json, os, platform, sys
+kept = sys.implementation.version
+full = ".".join(map(str, kept[:3])) + ("" if kept[3] == "final" else kept[3][0] + str(kept[4]))
+markers = {
+    "implementation_name": sys.implementation.name, "implementation_version": full, "os_name": os.name,
+    "platform_machine": platform.machine(), "platform_python_implementation": platform.python_implementation(),
+    "platform_release": platform.release(), "platform_system": platform.system(), "platform_version": platform.version(),
+    "python_full_version": platform.python_version(), "python_version": ".".join(platform.python_version_tuple()[:2]),
+    "sys_platform": sys.platform,
+}
+print(%r + json.dumps({"python": sys.executable, "version": list(sys.version_info[:3]), "flags": sys.abiflags, "markers": markers}))
+""" % SIGN
 LEAST_FREE = 200000000
 # What pip says where it reaches no package index.
-NO_INDEX = ("NewConnectionError", "ConnectTimeout", "Max retries", "ProxyError", "SSLError", "name resolution")
+NO_INDEX = (
+    "NewConnectionError", "ConnectTimeout", "ReadTimeout", "ConnectionReset", "RemoteDisconnected", "Connection aborted",
+    "Max retries", "ProxyError", "SSLError", "name resolution",
+)
+PACKAGE = "^[A-Za-z0-9][A-Za-z0-9._-]*(==| @ )"
+
+
+def after_prologue(params):
+    """What stands before a program that is to run as the ranks do: with the profile's variables, and as its prologue leaves a shell."""
+    words = ["env"] + ["%s=%s" % pair for pair in sorted(params["env"].items())] if params.get("env") else []
+    if not params.get("prologue"):
+        return words
+    return words + ["bash", "-l", "-c", 'eval "$1" || exit; shift; exec "$@"', "trainyard", params["prologue"]]
 
 
 def environment_python(params):
-    """The program's Python: `python3` as the profile's prologue leaves PATH. Its file and its
-    version."""
-    prologue = params.get("prologue") or ""
-    argv = ["python3", "-c", ASK_PYTHON]
-    if prologue:
-        argv = ["bash", "-l", "-c", 'eval "$1" || exit; exec python3 -c "$2"', "trainyard", prologue, ASK_PYTHON]
+    """The program's Python: `python3` as the profile's prologue leaves PATH."""
     try:
         with beats_of("python3"):
+            argv = after_prologue(params) + ["python3", "-c", ASK_PYTHON]
             code, said = command(argv, seconds=TRY_SECONDS)
     except FileNotFoundError as error:
         raise Refused(reason(error), "Install it on this node")
     found = [line[len(SIGN):] for line in said if line.startswith(SIGN)]
     if code != 0 or not found:
-        after = "after the prologue " if prologue else ""
-        raise Refused("%spython3 could not be asked for its version: %s" % (after, (said or ["it said nothing"])[-1]), "Correct the prologue of the profile" if prologue else "Look at the Python of this node")
-    executable, version = json.loads(found[-1])
-    return {"python": executable, "version": version}
-
-
-def site_packages(folder, version):
-    return os.path.join(folder, "lib", "python%d.%d" % tuple(version[:2]), "site-packages")
-
-
-def environment_is_whole(version):
-    def is_whole(folder):
-        return (
-            os.path.isfile(os.path.join(folder, RECORD))
-            and os.path.exists(os.path.join(folder, "bin", "python3"))  # not a link to a Python that is gone
-            and os.path.isdir(site_packages(folder, version))
+        what = "after the prologue python3" if params.get("prologue") else "python3"
+        raise Refused(
+            "%s could not be asked for its version: %s" % (what, (said or ["it said nothing"])[-1]),
+            "Correct the prologue of the profile" if params.get("prologue") else "Look at the Python of this node",
         )
+    return json.loads(found[-1])
 
-    return is_whole
+
+def is_made(folder):
+    return os.path.isfile(os.path.join(folder, RECORD))
+
+
+def check_python(folder, version):
+    """Refused where the environment is for a Python that this node does not have: another node that sees this
+    disk may need it as it is."""
+    python = os.path.join(folder, "bin", "python3")
+    if os.path.exists(python):
+        code, said = command([python, "-Ic", "import sys; print('%d.%d' % sys.version_info[:2])"])
+        if code == 0 and said[-1:] == ["%d.%d" % tuple(version[:2])]:
+            return
+    raise Refused(
+        "%s is for %s, which is not that Python on this node" % (folder, os.readlink(python) if os.path.islink(python) else "a Python"),
+        "Have the same Python at the same path on all nodes that see this disk, or remove that folder where no run uses it",
+    )
 
 
 def pip_error(said):
     """What of pip's words says most."""
     errors = [text.strip() for text in said if text.lstrip().startswith(("ERROR", "error"))]
     telling = [text for text in errors if "ResolutionImpossible" not in text and "subprocess-exited-with-error" not in text]
-    return (telling or errors or said or ["it said nothing"])[-1].strip() + conflict_of(said)
+    best = (telling or errors or said or ["it said nothing"])[-1].strip()
+    return (said[-1].strip() if best == "ERROR: Exception:" else best) + conflict_of(said)
 
 
 def conflict_of(said):
@@ -73,54 +100,111 @@ def pip_refusal(what, said):
     return Refused("pip could not install %s: %s" % (what, pip_error(said)), hint)
 
 
-def fill_environment(folder, params, wheels):
-    """An environment with these requirements. Returns how its pip is called."""
-    import shutil
+class Pip:
+    """pip of a new environment in `folder`, for the requirements of a request."""
 
-    progress("making a Python environment")
-    python, pip = make_environment(folder, wheels, params.get("pip", ""), params["python"])
-    temporary = os.path.join(folder, ".tmp")
-    os.mkdir(temporary, 0o700)
-    line = [python] + pip + ["install", "--no-input", "--disable-pip-version-check"]
-    line += ["--no-deps"] if params.get("isWhole") else []  # what they need is among them
-    for flag, name in (("-r", "requirements"), ("-c", "constraints")):
-        if params.get(name):
-            path = os.path.join(temporary, name + ".txt")
-            with open(path, "w") as file:
-                file.write(params[name])
-            line += [flag, path]
-    line += ["--no-index", "--find-links", wheels] if wheels else ["--retries", "1", "--timeout", "15"]
+    def __init__(self, folder, params, wheels):
+        self.before = after_prologue(params)
+        python, pip = make_environment(folder, wheels, params.get("pip", ""), params["python"], self.before)
+        self.words = self.before + [python, "-I"] + pip
+        self.params = params
+        self.source = ["--no-index", "--find-links", wheels] if wheels else ["--retries", "2", "--timeout", "20"]
+        self.temporary = os.path.join(folder, ".tmp")
 
-    def tell(text):
-        if text.startswith(("Collecting", "Downloading", "Building wheel", "Installing collected")):
-            progress(text.split(" (from ")[0][:100])
+    def __enter__(self):
+        os.mkdir(self.temporary, 0o700)
+        return self
 
-    code, said = command(line, tell, most=200, TMPDIR=temporary)
-    shutil.rmtree(temporary, ignore_errors=True)
-    if code != 0:
-        raise pip_refusal(params["what"], said)
-    return [python] + pip
+    def __exit__(self, *_):
+        import shutil
+
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+    def install(self, flags):
+        """The exit code, and what pip said."""
+        line = self.words + ["install", "--no-input", "--disable-pip-version-check"] + flags + self.source
+        for flag, name in (("-r", "requirements"), ("-c", "constraints")):
+            if self.params.get(name):
+                path = os.path.join(self.temporary, name + ".txt")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(self.params[name])
+                line += [flag, path]
+
+        def tell(text):
+            if text.startswith(("Collecting", "Downloading", "Building wheel", "Installing collected")):
+                progress(text.split(" (from ")[0][:100])
+
+        return command(line, tell, most=200, TMPDIR=self.temporary)
+
+    def make(self, flags):
+        code, said = self.install(flags)
+        if code != 0:
+            raise pip_refusal(self.params["what"], said)
+
+    def decide(self):
+        """Which packages the requirements come to, each with its version, by name. pip itself is
+        none of them."""
+        report = os.path.join(self.temporary, "report.json")
+        code, said = self.install(["--dry-run", "--ignore-installed", "--report", report])
+        if code == 2 and any("no such option" in text for text in said):
+            self.make([])  # before pip 22.2
+            return self.frozen()
+        if code != 0:
+            raise pip_refusal(self.params["what"], said)
+        with open(report, encoding="utf-8") as file:
+            found = [line_of(one) for one in json.load(file)["install"]]
+        return sorted((line for line in found if not is_pip(line)), key=str.lower)
+
+    def frozen(self):
+        import re
+
+        code, said = command(self.words + ["freeze", "--all", "--disable-pip-version-check"], most=100000)
+        if code != 0:
+            raise Refused("pip could not list the packages: %s" % pip_error(said), REPORT)
+        return [line for line in said if re.match(PACKAGE, line) and not is_pip(line)]
 
 
-def packages_of(pip):
-    """NAME==VERSION of each package but pip itself, as `pip freeze` has them."""
-    code, said = command(pip + ["freeze", "--all", "--disable-pip-version-check"], most=100000)
-    if code != 0:
-        raise Refused("pip could not list the packages: %s" % pip_error(said), REPORT)
-    return [line for line in said if line and not line.startswith(("#", "WARNING", "pip==", "pip @"))]
+def is_pip(line):
+    """Or what Debian's old pip names beside it, which no index has."""
+    return line.startswith(("pip==", "pip @")) or line in ("pkg-resources==0.0.0", "pkg_resources==0.0.0")
 
 
-def write_record(folder, lines):
-    with open(os.path.join(folder, RECORD), "w") as file:
+def line_of(found):
+    """One package of pip's report, as `pip freeze` has it."""
+    name = found["metadata"]["name"]
+    if not found.get("is_direct"):
+        return "%s==%s" % (name, found["metadata"]["version"])
+    info = found["download_info"]
+    vcs = info.get("vcs_info")
+    url = "%s+%s@%s" % (vcs["vcs"], info["url"], vcs["commit_id"]) if vcs else info["url"]
+    digest = info.get("archive_info", {}).get("hashes", {}).get("sha256")
+    parts = ["sha256=" + digest] if digest else []
+    parts += ["subdirectory=" + info["subdirectory"]] if info.get("subdirectory") else []
+    return "%s @ %s" % (name, url) + ("#" + "&".join(parts) if parts else "")
+
+
+def write_lines(path, lines):
+    with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 
-def name_of(lines, version):
-    """The folder's name: of what it consists, and for which Python."""
+def name_of(lines, params):
+    """The folder's name: of what it consists, with which hashes, and for which Python."""
     import hashlib
 
-    text = "\n".join(lines) + "\n"
-    return "%s-py%d.%d" % (hashlib.sha256(text.encode()).hexdigest()[:16], version[0], version[1])
+    text = "\n".join(lines) + "\n" + (params["requirements"] if params.get("hashed") else "")
+    return "%s-%s" % (hashlib.sha256(text.encode()).hexdigest()[:16], python_name(params))
+
+
+def python_name(params):
+    return "py%d.%d%s" % (params["version"][0], params["version"][1], params["flags"])
+
+
+def remove_killed(folder):
+    """What makers that are known to be gone left half made in it, whatever they made."""
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        if name.startswith(".") and ".partial-" in name:
+            remove_dead_partials(os.path.join(folder, name[1:].partition(".partial-")[0]))
 
 
 def wheels_of(params):
@@ -129,48 +213,50 @@ def wheels_of(params):
 
 def environment_lock(params):
     """Which versions these requirements come to here, decided once. `key` stands for the
-    requirements. Their packages are then in the folder `name` of the answer, below `dir`."""
-    root = expand(params["dir"])
-    version = params["version"]
-    target = os.path.join(root, "locks", "%s-py%d.%d" % (params["key"], version[0], version[1]))
+    requirements. Answers their lines, and the name of the folder for an environment of them."""
+    target = os.path.join(expand(params["dir"]), "locks", "%s-%s" % (params["key"], python_name(params)))
     lock = os.path.join(target, "packages.txt")
 
     def fill(folder):
+        import shutil
+
         require_space(ENVIRONMENTS, target, LEAST_FREE)
-        made = os.path.join(folder, "environment")
-        lines = params["options"] + packages_of(fill_environment(made, params, wheels_of(params)))
-        home = os.path.join(root, name_of(lines, version))
-        relocate(made, home)
-        write_record(made, lines)
-        with open(os.path.join(folder, "packages.txt"), "w") as file:
-            file.write("\n".join(lines) + "\n")
-        flush(folder)
-        try:
-            os.rename(made, home)
-        except OSError:
-            pass  # another run's requirements came to the same: `environment` looks whether it is whole
+        remove_killed(os.path.dirname(target))
+        progress("finding the versions of the packages")
+        scratch = os.path.join(folder, "environment")
+        with Pip(scratch, params, wheels_of(params)) as pip:
+            lines = params["options"] + pip.decide()
+        shutil.rmtree(scratch)
+        write_lines(os.path.join(folder, "packages.txt"), lines)
 
-    def is_whole(folder):
-        return os.path.isfile(os.path.join(folder, "packages.txt"))
-
-    made = make_once(target, ENVIRONMENTS, is_whole, fill)
-    with open(lock) as file:
+    made = make_once(target, ENVIRONMENTS, lambda folder: os.path.isfile(os.path.join(folder, "packages.txt")), fill)
+    with open(lock, encoding="utf-8") as file:
         lines = file.read().splitlines()
-    return {"made": made, "name": name_of(lines, version), "lines": lines}
+    return {"made": made, "name": name_of(lines, params), "lines": lines}
 
 
 def environment(params):
     """An environment of versions that were decided on, where it does not stand yet."""
     target = expand(params["dir"])
-    version = params["version"]
 
     def fill(folder):
+        if params.get("isThere"):
+            raise Refused(
+                "%s is not there any more, and the hashes of these packages are in their requirements file alone" % target,
+                "Name the requirements file once more",
+            )
+        remove_killed(os.path.dirname(target))
         require_space(ENVIRONMENTS, target, LEAST_FREE)
-        fill_environment(folder, params, wheels_of(params))
+        progress("making a Python environment")
+        with Pip(folder, params, wheels_of(params)) as pip:
+            # What the packages need is among them, but for requirements with hashes.
+            pip.make(["--no-deps"] if params.get("isWhole") else [])
         relocate(folder, target)
-        write_record(folder, params["lines"])
+        write_lines(os.path.join(folder, RECORD), params["lines"])
 
-    return {"made": make_once(target, ENVIRONMENTS, environment_is_whole(version), fill)}
+    made = make_once(target, ENVIRONMENTS, is_made, fill)
+    check_python(target, params["version"])
+    return {"made": made}
 
 
 ENVIRONMENT_OPERATIONS = {"python": environment_python, "lock": environment_lock, "make": environment}

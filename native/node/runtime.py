@@ -44,7 +44,12 @@ def command(argv, each_line=None, most=40, seconds=None, **variables):
                 each_line(kept[-1])
 
     if seconds is None:
-        read()
+        try:
+            read()
+        except BaseException:
+            process.kill()  # nobody listens any more, and its folder is about to go
+            process.wait()
+            raise
         return process.wait(), kept
     return end_within(seconds, process, read), list(kept)
 
@@ -72,13 +77,14 @@ def pip_in(wheels, pinned):
     of the line `pinned`."""
     import re
 
-    name = next((name for name in os.listdir(wheels) if name.startswith("pip-")), None)
-    if name is None:
-        return None
-    wheel = os.path.join(wheels, name)
-    if digest_of(wheel) not in re.findall("--hash=sha256:([0-9a-f]{64})", pinned):
-        raise Refused("%s is not the pip that was pinned" % name, "Look at the node that it came from, or at this node's disk")
-    return os.path.join(wheel, "pip")
+    names = [name for name in os.listdir(wheels) if name.startswith("pip-") and name.endswith(".whl")]
+    hashes = re.findall("--hash=sha256:([0-9a-f]{64})", pinned)
+    for name in names:  # the requirements of a user may bring another one
+        if digest_of(os.path.join(wheels, name)) in hashes:
+            return os.path.join(wheels, name, "pip")
+    if names:
+        raise Refused("%s is not the pip that was pinned" % names[0], "Look at the node that it came from, or at this node's disk")
+    return None
 
 
 def pip_of_python():
@@ -98,13 +104,13 @@ def pip_of_python():
     return None
 
 
-def make_with_pip(target, python):
+def make_with_pip(target, python, before):
     """As `python -m venv`, which starts pip to install pip: 7 s on a slow core. Its wheel needs no
     more than to be unpacked, where `python` is the one that runs this."""
     import zipfile
 
-    if python != sys.executable:
-        return command([python, "-m", "venv", "--clear", target])
+    if before or python != sys.executable:
+        return command(before + [python, "-m", "venv", "--clear", target])
 
     packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
     wheel = pip_of_python()
@@ -120,23 +126,24 @@ def make_with_pip(target, python):
     return command([python, "-m", "venv", "--clear", target])
 
 
-def make_environment(target, wheels, pinned, python=sys.executable):
-    """By `python`. Returns the environment's own, and how its pip is called."""
-    code, said = make_with_pip(target, python)
+def make_environment(target, wheels, pinned, python=sys.executable, before=()):
+    """By `python`, with the words `before` it. Returns the environment's own Python, and how its pip
+    is called."""
+    before = list(before)
+    code, said = make_with_pip(target, python, before)
     if code == 0:
         return os.path.join(target, "bin", "python"), PIP
     if wheels is None or not any("ensurepip" in line or "venv" in line for line in said):
-        package = "python%d.%d-venv" % sys.version_info[:2]
         raise Refused(
             "%s cannot make environments: %s" % (python, said[-1] if said else "it said nothing"),
-            "Install %s on this node, or ask its administrator to" % package,
+            "Install its venv module on this node, on Debian and Ubuntu python3-venv, or ask its administrator to",
             "wheels",
         )
     import shutil
 
     # No ensurepip here: an environment without pip, filled by pip run from its own wheel.
     shutil.rmtree(target, ignore_errors=True)
-    code, said = command([python, "-m", "venv", "--without-pip", target])
+    code, said = command(before + [python, "-m", "venv", "--without-pip", target])
     pip = pip_in(wheels, pinned)
     if code != 0 or pip is None:
         raise Refused("%s cannot make environments" % python, "Install its venv module on this node")

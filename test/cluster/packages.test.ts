@@ -135,7 +135,8 @@ test('what cannot be had ends the start with the reason, and leaves nothing half
 test('nodes with different Pythons are refused, each with its version', async () => {
   const bin = join(hosts.homes[1] ?? '', 'bin');
   mkdirSync(bin);
-  const says = 'trainyard-python ["/opt/python3", [3, 7, 1]]';
+  const answer = { python: '/opt/python3', version: [3, 7, 1], flags: '', markers: {} };
+  const says = `trainyard-python ${JSON.stringify(answer)}`;
   writeFileSync(join(bin, 'python3'), `#!/bin/sh\necho '${says}'\n`, { mode: 0o755 });
   const own = ['--per-slot', '--requirements', 'more.txt', '--', 'python3', '-c', '0'];
   const refused = await trainyard('run', 'other', ...own);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { assertPassed } from '../base/checks.js';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { join } from '../base/nodePath.js';
+import { placePackages } from '../environment/place.js';
 import type { Progress } from '../base/progress.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -30,6 +31,18 @@ interface LostNode {
   withPackages: <T>(task: (packages: Packages) => Promise<T>) => Promise<T>;
 }
 
+/** The packages of an own program, which the loss of a disk may have taken away. */
+async function placeAgain(
+  { environment: record }: RunFile,
+  profile: Profile,
+  node: SshNode,
+  { withPackages, progress }: Pick<LostNode, 'withPackages'> & { progress: Progress },
+): Promise<void> {
+  if (!record) return;
+  const place = { profile, nodes: [node], workdir: givenWorkdir(profile) };
+  await withPackages((installer) => placePackages({ record }, { ...place, installer }, progress));
+}
+
 type RecordedNode = NonNullable<RunFile['nodes']>[number];
 
 /**
@@ -50,6 +63,7 @@ export async function joinAgain(
   const cuda = isOurs(run) && usedDevice(run) === 'cuda';
   const runtime = await withPackages((packages) => node.prepare(packages, progress, { cuda }));
   await assertReady(run, profile, node, runtime);
+  await placeAgain(run, profile, node, { withPackages, progress });
   throwIfCancelled(progress.signal);
   const locks = await takeAgain(recorded, node);
   try {

@@ -48,6 +48,8 @@ const environmentRecordSchema = z.object({
   options: z.array(z.string()),
   /** `NAME==VERSION`, as `pip freeze` has them. */
   packages: z.array(z.string()),
+  /** Whether the requirements had hashes, which the file alone knows. */
+  hashed: z.optional(z.boolean()),
 });
 /** The record of a run's Python packages. */
 export type EnvironmentRecord = z.infer<typeof environmentRecordSchema>;

@@ -11,14 +11,14 @@ import type { EnvironmentRecord } from '../contracts/runSchema.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import type { Installation, Installer } from '../setup/packages.js';
 import type { RelayNode } from '../setup/relay.js';
-import type { Requirements } from './requirements.js';
+import { assertDecided, type Requirements } from './requirements.js';
 
 /** The packages of a run: those of a file, or those that an earlier start of the run had. */
 export type RunPackages = { requirements: Requirements } | { record: EnvironmentRecord };
 
 /** Where they go. */
 export interface PackagesPlace {
-  profile: Pick<Profile, 'prologue'>;
+  profile: Pick<Profile, 'prologue' | 'env'>;
   /** The head first. */
   nodes: readonly RelayNode[];
   /** `~` is each node's home folder. */
@@ -26,8 +26,16 @@ export interface PackagesPlace {
   installer: Installer;
 }
 
-const pythonSchema = z.object({ python: z.string(), version: z.array(z.int()).check(z.length(3)) });
-const lockSchema = z.object({ name: z.string(), lines: z.array(z.string()) });
+const pythonSchema = z.object({
+  python: z.string(),
+  version: z.array(z.int()).check(z.length(3)),
+  /** `t`: without a global lock. */
+  flags: z.string(),
+  markers: z.record(z.string(), z.string()),
+});
+/** An environment's folder: its content, and the Python that it is for. */
+const folderName = /^[0-9a-f]{16}-py\d+\.\d+t?$/;
+const lockSchema = z.object({ name: z.string().check(z.regex(folderName)), lines: z.array(z.string()) });
 
 /** A node, a channel to its set-up program, and the program's Python there. */
 interface Channel {
@@ -36,6 +44,9 @@ interface Channel {
   /** The file of that Python. */
   python: string;
   version: readonly number[];
+  flags: string;
+  /** What the conditions of requirements ask for (PEP 508). */
+  markers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -51,7 +62,7 @@ export async function placePackages(
   const open = async (node: RelayNode): Promise<Channel> => {
     const bootstrap = await node.bootstrap(progress.signal);
     opened.push(bootstrap);
-    const asked = { prologue: place.profile.prologue };
+    const asked = asRank(place);
     return {
       node,
       bootstrap,
@@ -68,13 +79,14 @@ export async function placePackages(
       'record' in packages ? ofRecord(packages.record, head) : await decide(packages, head, place, progress);
     const path = join(place.workdir, 'environments', decided.name);
     await all(channels.map((channel) => make(channel, { ...decided, path }, place, progress)));
-    const { requirements, options, lines } = decided;
+    const { requirements, options, packages: decidedOn, withHashes, hashed } = decided;
     return {
       path,
       requirements,
       python: head.version.join('.'),
       options,
-      packages: lines.slice(options.length),
+      packages: decidedOn,
+      ...(withHashes || hashed ? { hashed: true } : {}),
     };
   } finally {
     for (const bootstrap of opened) bootstrap.dispose();
@@ -88,33 +100,44 @@ interface Decided {
   /** The requirements file, on this machine. */
   requirements: string;
   options: string[];
-  /** The options, and behind them the packages with their versions. */
-  lines: string[];
+  /** With their versions. */
+  packages: string[];
   /** For pip in place of those lines: the requirements themselves, whose hashes pip compares. */
   withHashes?: Pick<Requirements, 'text' | 'constraints'>;
+  /** Of a record: the hashes are not known any more. */
+  hashed?: boolean | undefined;
 }
 
 async function decide(
   { requirements }: { requirements: Requirements },
   head: Channel,
-  { workdir, installer }: PackagesPlace,
+  place: PackagesPlace,
   progress: Progress,
 ): Promise<Decided> {
   const { file, text, constraints, options, hashed } = requirements;
   const key = hashOf(text, constraints);
-  const { name, lines } = await installer.install(
+  const { markers } = head;
+  const { name, lines } = await place.installer.install(
     { ...head, python: head.version },
     {
       op: 'environment-lock',
-      params: { ...shared(file, head), dir: join(workdir, 'environments'), key, options, constraints },
-      collection: { runtime: `own-${key}`, requirements: text, own: { constraints } },
+      params: {
+        ...shared(file, head, place),
+        ...{ dir: join(place.workdir, 'environments'), key, options, constraints, hashed },
+      },
+      collection: {
+        ...{ runtime: `own-${key}`, requirements: text },
+        own: { constraints, markers, isWhole: false },
+      },
     },
     lockSchema,
     named(head.node, progress),
   );
+  const packages = lines.slice(options.length);
+  assertDecided(options, packages, head.node.name);
   return {
     name,
-    lines,
+    packages,
     options,
     requirements: file,
     ...(hashed ? { withHashes: { text, constraints } } : {}),
@@ -123,9 +146,15 @@ async function decide(
 
 /** UserError (preflight) where the head's Python is another one by now. */
 function ofRecord(
-  { path, requirements, options, packages, python }: EnvironmentRecord,
+  { path, requirements, options, packages, python, hashed }: EnvironmentRecord,
   head: Channel,
 ): Decided {
+  const name = basename(pathFromNode(path));
+  assertDecided(options, packages, head.node.name);
+  if (!folderName.test(name)) {
+    const what = `${head.node.name} names ${path} as the folder of the run's packages`;
+    throw new UserError('preflight', what, 'Start a new run with the requirements');
+  }
   if (minor(head.version) !== minor(python.split('.').map(Number))) {
     const what = `${head.node.name} has Python ${head.version.join('.')} now, and the packages of the run were for Python ${python}`;
     throw new UserError(
@@ -134,28 +163,31 @@ function ofRecord(
       'Give that Python to the node, or start a new run with the requirements',
     );
   }
-  const name = basename(pathFromNode(path));
-  return { name, requirements, options, lines: [...options, ...packages] };
+  return { name, requirements, options, packages, hashed };
 }
 
 async function make(
   channel: Channel,
-  { path, requirements, lines, withHashes }: Decided & { path: NodePath },
-  { installer }: PackagesPlace,
+  { path, requirements, options, packages, withHashes, hashed }: Decided & { path: NodePath },
+  place: PackagesPlace,
   progress: Progress,
 ): Promise<void> {
+  const lines = [...options, ...packages];
   const text = withHashes?.text ?? lines.map((line) => `${line}\n`).join('');
   const constraints = withHashes?.constraints ?? '';
+  const isWhole = withHashes === undefined;
   const installation: Installation = {
     op: 'environment',
     params: {
-      ...shared(requirements, channel),
-      ...{ dir: path, lines, constraints },
-      isWhole: withHashes === undefined,
+      ...shared(requirements, channel, place),
+      ...{ dir: path, lines, constraints, isWhole, isThere: hashed },
     },
-    collection: { runtime: `own-${hashOf(text, constraints)}`, requirements: text, own: { constraints } },
+    collection: {
+      ...{ runtime: `own-${hashOf(text, constraints)}`, requirements: text },
+      own: { constraints, markers: channel.markers, isWhole },
+    },
   };
-  await installer.install(
+  await place.installer.install(
     { ...channel, python: channel.version },
     installation,
     z.unknown(),
@@ -164,22 +196,33 @@ async function make(
 }
 
 /** What both requests say. */
-const shared = (file: string, { python, version }: Channel): object => ({
-  ...{ python, version },
+const shared = (file: string, { python, version, flags }: Channel, place: PackagesPlace): object => ({
+  ...{ python, version, flags, ...asRank(place) },
   what: `the packages of ${fileName(file)}`,
 });
 
+/** pip and the Python are started as the ranks will be. */
+const asRank = ({ profile: { prologue, env } }: PackagesPlace): object => ({ prologue, env });
+
 const named = ({ name }: RelayNode, { onProgress, ...rest }: Progress): Progress => ({
   ...rest,
-  ...(onProgress ? { onProgress: (text: string) => { onProgress(`${name}: ${text}`); } } : {}),
+  ...(onProgress
+    ? {
+        onProgress: (text: string) => {
+          onProgress(`${name}: ${text}`);
+        },
+      }
+    : {}),
 });
+
+const kindOf = ({ version, flags }: Channel): string => minor(version) + flags;
 
 /** UserError (preflight): packages are made for one minor version of Python. */
 function assertSamePython([head, ...others]: readonly Channel[]): void {
-  const other = others.find(({ version }) => head !== undefined && minor(version) !== minor(head.version));
+  const other = others.find((one) => head !== undefined && kindOf(one) !== kindOf(head));
   if (!head || !other) return;
-  const says = ({ node, python, version }: Channel): string =>
-    `${node.name} has ${version.join('.')} (${python})`;
+  const says = ({ node, python, version, flags }: Channel): string =>
+    `${node.name} has ${version.join('.')}${flags} (${python})`;
   throw new UserError(
     'preflight',
     `the nodes have different Pythons: ${says(head)}, ${says(other)}`,

@@ -30,10 +30,12 @@ const included = /^(?:-r|--requirement)(?:\s+|=)?(.+)$/;
 const constrained = /^(?:-c|--constraint)(?:\s+|=)?(.+)$/;
 const editable = /^(?:-e|--editable)\b/;
 /** A path of this machine: a folder, or a file of a package. */
-const path = /^(?:\.{1,2}(?:[\\/]|$)|[\\/]|~[\\/]|[A-Za-z]:[\\/]|file:)/;
+const path = /^(?:\.{1,2}(?:[\\/]|$)|[\\/]|~[\\/]|[A-Za-z]:[\\/]|file:|[^-\s@;#][^\s@;#]*[\\/])/;
 const packageFile = /^[^\s:@]+\.(?:whl|tar\.gz|zip)$/;
+/** `NAME`, with extras and versions, an address or a condition (PEP 508). */
+const requirement = /^[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*(?:$|[<>;@(]|[=!~]=|--)/;
 /** Of `//NAME:PASSWORD@`, and of a token in the place of a name. A variable of pip's is none. */
-const password = /:\/\/[^/\s@$]*:[^/\s@$]+@|https?:\/\/[^/\s@$]+@/;
+const password = /:\/\/[^/\s@]*:(?!\$\{)[^/\s@]+@|https?:\/\/(?!\$\{)[^/\s@]+@/;
 
 /** UserError (usage) for a file that cannot be read, and for lines that a node cannot follow. */
 export async function readRequirements(file: string): Promise<Requirements> {
@@ -46,9 +48,24 @@ export async function readRequirements(file: string): Promise<Requirements> {
     file: resolve(file),
     text: joined(lines),
     constraints: joined(reading.constraints),
-    options: lines.filter((line) => line.startsWith('-') && !onlyToDecide.test(line)),
+    options: [...lines, ...reading.constraints].filter(
+      (line) => line.startsWith('-') && !onlyToDecide.test(line),
+    ),
     hashed: lines.some((line) => /\s--hash[=\s]/.test(line)),
   };
+}
+
+/**
+ * UserError (preflight) for what is none of `options` and packages with their versions, as a node
+ * that is not to be trusted might answer: pip would run what such a line names.
+ */
+export function assertDecided(options: readonly string[], packages: readonly string[], node: string): void {
+  const wrong =
+    packages.find((line) => !/^[A-Za-z0-9][\w.-]*(?:==[\w.!+-]+| @ \S+)$/.test(line)) ??
+    options.find((line) => !kept.test(line) || /[\r\n]/.test(line));
+  if (wrong === undefined) return;
+  const what = `${node} says that "${wrong.slice(0, 100)}" is a package of the run`;
+  throw new UserError('preflight', what, 'Look at that node, and start a new run with the requirements');
 }
 
 const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
@@ -70,6 +87,11 @@ class Reading {
     for (const line of logicalLines(await textOf(file))) {
       const inclusion = included.exec(line)?.[1];
       const constraint = constrained.exec(line)?.[1];
+      const named = inclusion ?? constraint ?? '';
+      if (/^https?:/.test(named.trim())) {
+        const what = `${file}: "${line}" is an address, and addresses of requirements are not followed`;
+        throw new UserError('usage', what, 'Download it, and name the file');
+      }
       if (inclusion !== undefined) {
         lines.push(...(await this.linesOf(besides(file, inclusion), [...above, file])));
       } else if (constraint !== undefined) {
@@ -104,12 +126,25 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** Without comments and empty lines; a line that ends with a backslash goes on in the next one. */
+/**
+ * Without comments and empty lines; a line that ends with a backslash goes on in the next one, but
+ * for a comment. Options that stand on one line are lines of their own.
+ */
 function logicalLines(text: string): string[] {
-  return text
-    .replace(/\\\r?\n/g, ' ')
-    .split(/\r?\n/)
+  const lines: string[] = [];
+  let begun = '';
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
+    const isComment = /^\s*#/.test(line);
+    if (!isComment && line.endsWith('\\')) {
+      begun += `${line.slice(0, -1)} `;
+      continue;
+    }
+    lines.push(begun + (isComment ? '' : line));
+    begun = '';
+  }
+  return [...lines, begun]
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .flatMap((line) => (line.startsWith('-') ? line.split(/\s+(?=--?[a-z])/) : [line]))
     .filter((line) => line !== '');
 }
 
@@ -125,16 +160,23 @@ function assertForNodes(line: string, file: string): void {
       'Keep it in the pip.conf or .netrc of the nodes',
     );
   }
-  if (editable.test(line) || path.test(line) || packageFile.test(line)) {
+  if (editable.test(line) || path.test(line) || packageFile.test(line) || /@\s*file:/.test(line)) {
     refuse(
       'is a folder or file of this machine',
       'Let your code go along with the run, and name packages here',
     );
   }
-  if (/^(?:-f|--find-links)(?:\s+|=)(?!https?:|\/)/.test(line)) {
+  if (/^(?:-f|--find-links)(?:\s+|=)(?!\s|https?:|\/)/.test(line)) {
     refuse('is a folder of this machine', 'Name an address, or a folder that each node has');
   }
-  if (line.startsWith('-') && !kept.test(line)) {
-    refuse('is an option that the nodes do not take', 'Take it out');
+  if (line.startsWith('-')) {
+    if (!kept.test(line)) refuse('is an option that the nodes do not take', 'Take it out');
+    return;
   }
+  if (!requirement.test(line)) refuse('is no requirement', 'Write, say, torch==2.9.1');
+  if (line.includes('${')) {
+    refuse('has a variable, which pip takes in options alone', 'Name the package without it');
+  }
+  const [option = ''] = /\s--(?!hash[=\s])\S+/.exec(line) ?? [];
+  if (option !== '') refuse(`has the option${option}, which is not followed`, 'Take it out');
 }

@@ -9,7 +9,7 @@ import type { Progress } from '../base/progress.js';
 import { join, type NodePath } from '../base/nodePath.js';
 import { NodeRefusal, type Bootstrap } from './bootstrap.js';
 import type { Payload } from './payload.js';
-import { ensureWheels, fetchOwnWheels, type WheelsOptions } from './wheels.js';
+import { ensureWheels, fetchOwnWheels, type OwnRequirements, type WheelsOptions } from './wheels.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { givenWorkdir } from '../profiles/workdir.js';
 import { Relay, type RelayNode } from './relay.js';
@@ -24,12 +24,10 @@ export interface PackagesOptions {
   logger: Logger;
 }
 
-/**
- * What is brought together: its name, which the text gives it, and that text. Where it is a user's,
- * `own` has the constraints of it, and pip finds out what else its packages need.
- */
+/** What is brought together: its name, which the text gives it, and that text. */
 export interface Collection extends Pick<Payload, 'runtime' | 'requirements'> {
-  own?: { constraints: string };
+  /** Where the requirements are a user's. */
+  own?: OwnRequirements;
 }
 
 /** A request to a node's set-up program, which runs pip there. */
@@ -39,6 +37,9 @@ export interface Installation {
   params: object;
   collection: Collection;
 }
+
+/** Whether one of the requirements is named by an address. */
+const hasAddress = (requirements: string): boolean => /^[^-\n][^;\n]*@/m.test(requirements);
 
 /** A node, a channel to it, and the Python that the packages are for. */
 interface PackagesNode {
@@ -80,6 +81,8 @@ export class Packages implements Disposable {
       return await bootstrap.request(op, request, schema, progress);
     } catch (error) {
       if (!(error instanceof NodeRefusal) || error.otherWay !== 'wheels') throw error;
+      // pip would run here what an address brings.
+      if (collection.own && hasAddress(collection.requirements)) throw error;
       this.options.logger.log('info', `${error.message} The packages come from this machine.`);
       const wheels = await this.bring(node, python, collection, progress);
       // pip itself comes with them, and is run: which one it must be is said here, over SSH.

@@ -8,12 +8,8 @@ import { runCommand } from '../base/processes.js';
 
 /** manylinux platforms whose wheels run on glibc 2.28, the oldest that nodes may have (PEP 600). */
 const platforms = [
-  'manylinux_2_28_x86_64',
-  'manylinux_2_27_x86_64',
-  'manylinux_2_18_x86_64',
-  'manylinux_2_17_x86_64',
-  'manylinux2014_x86_64',
-  'manylinux1_x86_64',
+  ...Array.from({ length: 24 }, (_, at) => `manylinux_2_${28 - at}_x86_64`),
+  ...['manylinux2014_x86_64', 'manylinux2010_x86_64', 'manylinux1_x86_64', 'linux_x86_64'],
 ];
 
 const marker = /^(\S+) ; (.+?) \\$/;
@@ -48,6 +44,28 @@ function holds(condition: string, major: number, minor: number): boolean {
   });
 }
 
+/** What belongs to requirements that are a user's. */
+export interface OwnRequirements {
+  constraints: string;
+  /** Of the node's Python: what conditions ask for (PEP 508). */
+  markers: Readonly<Record<string, string>>;
+  /** Whether they name all that their packages need. */
+  isWhole: boolean;
+}
+
+/**
+ * pip judges conditions by the Python that runs it, and has no option for another one. The first
+ * word is what they are judged by; the others are pip's.
+ */
+const pipFor = `
+import json, sys
+import pip._vendor.packaging.markers as markers
+known = json.loads(sys.argv.pop(1))
+markers.default_environment = lambda: dict(known)
+from pip._internal.cli.main import main
+sys.exit(main(sys.argv[1:]))
+`;
+
 /** Which wheels are fetched, for which Python. */
 export interface WheelsOptions {
   /** Folder of all such collections, for example `~/.cache/trainyard/wheels`. */
@@ -55,8 +73,8 @@ export interface WheelsOptions {
   /** Name of the runtime, which the pinned file gives it. */
   runtime: string;
   requirements: string;
-  /** Of a user's requirements, whose packages may need others. */
-  own?: { constraints: string };
+  /** Where the requirements are a user's. */
+  own?: OwnRequirements;
   /** The pinned line of pip itself. */
   pip: string;
   /** Of the node. */
@@ -133,24 +151,30 @@ async function removeForgotten(root: string): Promise<void> {
 async function fetchAll(options: WheelsOptions, folder: string, progress: Progress): Promise<void> {
   const { requirements, own, pip, python } = options;
   const pinned = ['--require-hashes', '--no-deps'];
+  const place = { python, folder };
   if (own === undefined) {
-    await fetchSome(
-      [`${requirementsFor(requirements, python)}\n${pip}`],
-      pinned,
-      { python, folder },
-      progress,
-    );
+    const texts = [`${requirementsFor(requirements, python)}\n${pip}`];
+    await fetchSome(texts, { ...place, program: ['-m', 'pip'], flags: pinned }, progress);
     return;
   }
-  await fetchSome([pip], pinned, { python, folder }, progress);
-  await fetchSome([requirements, own.constraints], [], { python, folder }, progress);
+  await fetchSome([pip], { ...place, program: ['-m', 'pip'], flags: pinned }, progress);
+  const program = ['-c', pipFor, JSON.stringify(own.markers)];
+  const flags = own.isWhole ? ['--no-deps'] : [];
+  await fetchSome([requirements, own.constraints], { ...place, program, flags }, progress);
+}
+
+interface Fetching {
+  python: readonly number[];
+  folder: string;
+  /** How pip is started. */
+  program: readonly string[];
+  flags: readonly string[];
 }
 
 /** What a file of requirements names, and a file of constraints admits. UserError (preflight). */
 async function fetchSome(
   [requirements = '', constraints = '']: readonly string[],
-  flags: readonly string[],
-  { python, folder }: { python: readonly number[]; folder: string },
+  { python, folder, program, flags }: Fetching,
   { signal }: Progress,
 ): Promise<void> {
   const version = python.slice(0, 2).join('.');
@@ -158,7 +182,7 @@ async function fetchSome(
   await writeFile(list, requirements);
   await writeFile(limits, constraints);
   const args = [
-    ...['-m', 'pip', 'download', '--no-input', '--disable-pip-version-check', ...flags],
+    ...[...program, 'download', '--no-input', '--disable-pip-version-check', ...flags],
     ...['--only-binary=:all:', '--implementation', 'cp', '--python-version', version],
     ...['--abi', `cp${version.replace('.', '')}`, '--abi', 'abi3', '--abi', 'none'],
     ...platforms.flatMap((platform) => ['--platform', platform]),

@@ -1,13 +1,12 @@
 // pip as the set-up program runs it on a node, and as this machine's runtime is made. The user's
 // pip.conf asks for another kind of installation, and /tmp is too small for what pip unpacks.
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensurePythonRuntime } from '../../../src/core/setup/pythonRuntime.js';
 import { askSetUp } from '../support/setUpProgram.js';
+import { makeWheel } from '../support/wheels.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'trainyard-pip-'));
 afterAll(() => {
@@ -15,26 +14,6 @@ afterAll(() => {
 });
 const wheels = join(dir, 'wheels');
 const megabyte = 1_000_000;
-
-/** A wheel of these files, each of so many bytes. Returns the line that pins it. */
-function makeWheel(name: string, files: Record<string, number>): string {
-  const path = join(wheels, `${name}-1.0-py3-none-any.whl`);
-  const script = `
-import json, sys, zipfile
-path, name, files = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-with zipfile.ZipFile(path, "w") as wheel:
-    for file, size in files.items():
-        wheel.writestr(file, "x" * size)
-    info = name + "-1.0.dist-info/"
-    wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: %s\\nVersion: 1.0\\n" % name)
-    wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-    wheel.writestr(info + "RECORD", "")
-`;
-  mkdirSync(wheels, { recursive: true });
-  execFileSync('python3', ['-c', script, path, name, JSON.stringify(files)]);
-  const hash = createHash('sha256').update(readFileSync(path)).digest('hex');
-  return `${name}==1.0 --hash=sha256:${hash}\n`;
-}
 
 /** Where pip finds a user's settings, by the way that names it. */
 const settings = ((): [string, Record<string, string>][] => {
@@ -65,8 +44,8 @@ describe('pip on a node', () => {
       `${data}/${name}`,
       10,
     ]);
-    ofRuntime = makeWheel('runtime', Object.fromEntries(files) as Record<string, number>);
-    nvidia = makeWheel('nvidia', { 'nvidia/nccl/lib/libnccl.so.2': 8 * megabyte });
+    ofRuntime = makeWheel(wheels, 'runtime', Object.fromEntries(files) as Record<string, number>);
+    nvidia = makeWheel(wheels, 'nvidia', { 'nvidia/nccl/lib/libnccl.so.2': 8 * megabyte });
     runtime = makeRuntime('plain', ofRuntime, {});
   });
 

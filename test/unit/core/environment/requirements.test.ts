@@ -2,7 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readRequirements, type Requirements } from '../../../../src/core/environment/requirements.js';
+import {
+  assertDecided,
+  readRequirements,
+  type Requirements,
+} from '../../../../src/core/environment/requirements.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const folder = temporaryFolder();
@@ -20,10 +24,10 @@ function read(text: string | Buffer, others: Record<string, string> = {}): Promi
 describe('a requirements file', () => {
   it('is one text without comments, with what it includes in its place', async () => {
     const found = await read(
-      '# ours\r\nnumpy >= 2 ; python_version > "3.8" # why\r\n-r more/base.txt\n\npandas \\\n  ==2.3\npkg#egg\n',
+      '# ours\r\nnumpy >= 2 ; python_version > "3.8" # why\r\n-r more/base.txt\n\npandas \\\n  ==2.3\n# in C:\\data\\\nnumba\n',
       { 'more/base.txt': '--requirement="deeper/x.txt"\nsix\n', 'more/deeper/x.txt': 'attrs\n' },
     );
-    expect(found.text).toBe('numpy >= 2 ; python_version > "3.8"\nattrs\nsix\npandas    ==2.3\npkg#egg\n');
+    expect(found.text).toBe('numpy >= 2 ; python_version > "3.8"\nattrs\nsix\npandas    ==2.3\nnumba\n');
     expect(found).toMatchObject({ constraints: '', options: [], hashed: false });
     expect(found.file).toBe(join(folder, 'requirements.txt'));
   });
@@ -58,6 +62,15 @@ describe('a requirements file', () => {
     ['~/pkg\n', 'is a folder or file of this machine'],
     ['C:\\pkg\n', 'is a folder or file of this machine'],
     ['file:///pkg\n', 'is a folder or file of this machine'],
+    ['libs/pkg\n', 'is a folder or file of this machine'],
+    ['pkg @ file:///home/ada/pkg\n', 'is a folder or file of this machine'],
+    ['machine github.com login ada\n', 'is no requirement'],
+    ['six = 1\n', 'is no requirement'],
+    ['pkg @ git+https://${TOKEN}@github.com/ada/pkg\n', 'has a variable'],
+    ['six --config-settings=a=b\n', 'has the option --config-settings=a=b'],
+    ['-c https://example.org/limits.txt\nsix\n', 'are not followed'],
+    ['--pre --editable .\n', '"--editable ." is a folder or file of this machine'],
+    ['https://example.org/six.whl\n', 'is a folder or file of this machine'],
     ['-f wheels\nsix\n', '"-f wheels" is a folder of this machine'],
     ['--find-links=./wheels\nsix\n', 'is a folder of this machine'],
     ['--user\nsix\n', '"--user" is an option that the nodes do not take'],
@@ -72,6 +85,40 @@ describe('a requirements file', () => {
       code: 'usage',
       what: expect.stringContaining(words) as string,
     });
+  });
+
+  it('may have several options on a line, and options beside its constraints', async () => {
+    const nightly = '--pre --extra-index-url https://download.pytorch.org/whl/nightly/cu128';
+    const found = await read(`${nightly}\n-c limits.txt\ntorch\n--find-links  /wheels\n`, {
+      'limits.txt': '--extra-index-url https://example.org/simple\nnumpy<3\n',
+    });
+    expect(found.options).toEqual([
+      '--extra-index-url https://download.pytorch.org/whl/nightly/cu128',
+      '--find-links  /wheels',
+      '--extra-index-url https://example.org/simple',
+    ]);
+  });
+
+  it.each(['torch==2.9.1+cu126', 'Pkg.Name_x @ git+https://example.org/pkg@0123#subdirectory=a'])(
+    'takes %s of a node for a package',
+    (line) => {
+      expect(() => {
+        assertDecided(['--extra-index-url https://example.org'], [line], 'gpu1');
+      }).not.toThrow();
+    },
+  );
+
+  it.each([
+    ['-r /etc/passwd', ''],
+    ['six==1\nfrom here', ''],
+    ['x @ https://a b', ''],
+    ['six==1 --global-option=x', ''],
+    ['six==1', '--editable x'],
+    ['six==1', '--pre\n-e x'],
+  ])('does not take %j and %j of a node', (line, option) => {
+    expect(() => {
+      assertDecided(option === '' ? [] : [option], [line], 'gpu1');
+    }).toThrow('gpu1 says that');
   });
 
   it('says nothing of a password', async () => {
