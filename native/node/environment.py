@@ -4,7 +4,8 @@
 ENVIRONMENTS = "the packages"
 RECORD = "trainyard-packages.txt"  # below an environment: what it was made of, written last
 SIGN = "trainyard-python "
-# Its file, its version, its flag (t: without a global lock), and what markers of requirements ask for.
+# Its file, its version, its flag (t: without a global lock), and what markers of requirements ask
+# for.
 ASK_PYTHON = """
 import json, os, platform, sys
 kept = sys.implementation.version
@@ -28,7 +29,8 @@ PACKAGE = "^[A-Za-z0-9][A-Za-z0-9._-]*(==| @ )"
 
 
 def after_prologue(params):
-    """What stands before a program that is to run as the ranks do: with the profile's variables, and as its prologue leaves a shell."""
+    """What stands before a program that is to run as the ranks do: with the profile's variables and
+    as its prologue leaves a shell."""
     words = ["env"] + ["%s=%s" % pair for pair in sorted(params["env"].items())] if params.get("env") else []
     if not params.get("prologue"):
         return words
@@ -58,8 +60,8 @@ def is_made(folder):
 
 
 def check_python(folder, version):
-    """Refused where the environment is for a Python that this node does not have: another node that sees this
-    disk may need it as it is."""
+    """Refused where the environment is for a Python that this node does not have. Another node that
+    sees this disk may need it as it is."""
     python = os.path.join(folder, "bin", "python3")
     if os.path.exists(python):
         code, said = command([python, "-Ic", "import sys; print('%d.%d' % sys.version_info[:2])"])

@@ -127,8 +127,8 @@ def make_with_pip(target, python, before):
 
 
 def make_environment(target, wheels, pinned, python=sys.executable, before=()):
-    """By `python`, with the words `before` it. Returns the environment's own Python, and how its pip
-    is called."""
+    """By `python`, with the words `before` it. Returns the environment's own Python, and how its
+    pip is called."""
     before = list(before)
     code, said = make_with_pip(target, python, before)
     if code == 0:

@@ -7,8 +7,8 @@
 namespace trainyard {
 
 /// A command line that runs the prologue in a login shell, which then becomes the program; `command`
-/// itself where there is no prologue. `environment` is the folder of a Python environment, or empty:
-/// it comes first on PATH after the prologue too. A prologue that fails, or a program that is
+/// itself where there is no prologue. `environment` is empty, or the folder of a Python environment
+/// that comes first on PATH after the prologue too. A prologue that fails, or a program that is
 /// missing after it, ends with exit code 4 and a line that names `who` ("rank 1 on gpu2"). Its
 /// standard output must be a file.
 std::vector<std::string> with_prologue(const std::string& prologue, const std::string& who,

@@ -6,7 +6,7 @@ import type { Spread } from '../../core/plan/runFile.js';
 export interface FileAnswers {
   spread: Spread;
   line: string;
-  /** Whether the nodes were to get the packages of the requirements file; undefined where none is. */
+  /** Whether the nodes were to get the packages of a requirements file; undefined without one. */
   packages?: boolean;
 }
 
