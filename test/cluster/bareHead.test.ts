@@ -1,6 +1,6 @@
 // A head without slots, as a login host or a file server is: it holds and supervises the run, and
 // the ranks are on the other nodes.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -100,6 +100,22 @@ describe.skipIf(unavailable)(
         expect(await answer.json()).toContain('train');
       } finally {
         boards.dispose();
+      }
+    });
+
+    test('the packages of an own program are for its ranks, and made once on the disk', async () => {
+      const requirements = join(disk, 'requirements.txt');
+      writeFileSync(requirements, 'six\n');
+      const words = ['python3', '-c', 'import six, sys; print(sys.prefix)'];
+      const dir = await startRun(machine, profile, words, { per: 'slot', requirements });
+      const { run, state } = await untilOver(machine, dir, 120);
+      expect(state).toMatchObject({ phase: 'finished', reason: null });
+      const [name = '', ...others] = readdirSync(join(disk, 'environments')).filter((one) => one !== 'locks');
+      expect(others).toEqual([]);
+      expect(basename(run?.environment?.path ?? '')).toBe(name);
+      for (const rank of [0, 1]) {
+        const text = readFileSync(join(folderOf(dir), `logs/rank-${rank}.log`), 'utf8');
+        expect(basename(text.trim())).toBe(name);
       }
     });
 

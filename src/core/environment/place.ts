@@ -1,5 +1,5 @@
-// The Python packages of an own program on its nodes. The head decides on the versions, and the
-// other nodes take the same.
+// The Python packages of an own program on its nodes. The first node decides on the versions, and
+// the other nodes take the same.
 import { createHash } from 'node:crypto';
 import { basename as fileName } from 'node:path';
 import * as z from 'zod/mini';
@@ -19,7 +19,7 @@ export type RunPackages = { requirements: Requirements } | { record: Environment
 /** Where they go. */
 export interface PackagesPlace {
   profile: Pick<Profile, 'prologue' | 'env'>;
-  /** The head first. */
+  /** Those with ranks; the first one decides on the versions. */
   nodes: readonly RelayNode[];
   /** `~` is each node's home folder. */
   workdir: NodePath;
@@ -72,18 +72,20 @@ export async function placePackages(
   try {
     progress.onProgress?.('looking for the packages');
     const channels = await all(place.nodes.map(open));
-    const [head] = channels;
-    if (!head) throw new TypeError('a run has a head');
+    const [first] = channels;
+    if (!first) throw new TypeError('a run has nodes');
     assertSamePython(channels);
     const decided =
-      'record' in packages ? ofRecord(packages.record, head) : await decide(packages, head, place, progress);
+      'record' in packages
+        ? ofRecord(packages.record, first)
+        : await decide(packages, first, place, progress);
     const path = join(place.workdir, 'environments', decided.name);
     await all(channels.map((channel) => make(channel, { ...decided, path }, place, progress)));
     const { requirements, options, packages: decidedOn, withHashes, hashed } = decided;
     return {
       path,
       requirements,
-      python: head.version.join('.'),
+      python: first.version.join('.'),
       options,
       packages: decidedOn,
       ...(withHashes || hashed ? { hashed: true } : {}),
@@ -110,19 +112,19 @@ interface Decided {
 
 async function decide(
   { requirements }: { requirements: Requirements },
-  head: Channel,
+  first: Channel,
   place: PackagesPlace,
   progress: Progress,
 ): Promise<Decided> {
   const { file, text, constraints, options, hashed } = requirements;
   const key = hashOf(text, constraints);
-  const { markers } = head;
+  const { markers } = first;
   const { name, lines } = await place.installer.install(
-    { ...head, python: head.version },
+    { ...first, python: first.version },
     {
       op: 'environment-lock',
       params: {
-        ...shared(file, head, place),
+        ...shared(file, first, place),
         ...{ dir: join(place.workdir, 'environments'), key, options, constraints, hashed },
       },
       collection: {
@@ -131,10 +133,10 @@ async function decide(
       },
     },
     lockSchema,
-    named(head.node, progress),
+    named(first.node, progress),
   );
   const packages = lines.slice(options.length);
-  assertDecided(options, packages, head.node.name);
+  assertDecided(options, packages, first.node.name);
   return {
     name,
     packages,
@@ -144,19 +146,19 @@ async function decide(
   };
 }
 
-/** UserError (preflight) where the head's Python is another one by now. */
+/** UserError (preflight) where the first node's Python is another one by now, or the record is none. */
 function ofRecord(
   { path, requirements, options, packages, python, hashed }: EnvironmentRecord,
-  head: Channel,
+  first: Channel,
 ): Decided {
   const name = basename(pathFromNode(path));
-  assertDecided(options, packages, head.node.name);
+  assertDecided(options, packages, first.node.name);
   if (!folderName.test(name)) {
-    const what = `${head.node.name} names ${path} as the folder of the run's packages`;
+    const what = `${first.node.name} names ${path} as the folder of the run's packages`;
     throw new UserError('preflight', what, 'Start a new run with the requirements');
   }
-  if (minor(head.version) !== minor(python.split('.').map(Number))) {
-    const what = `${head.node.name} has Python ${head.version.join('.')} now, and the packages of the run were for Python ${python}`;
+  if (minor(first.version) !== minor(python.split('.').map(Number))) {
+    const what = `${first.node.name} has Python ${first.version.join('.')} now, and the packages of the run were for Python ${python}`;
     throw new UserError(
       'preflight',
       what,
@@ -218,14 +220,14 @@ const named = ({ name }: RelayNode, { onProgress, ...rest }: Progress): Progress
 const kindOf = ({ version, flags }: Channel): string => minor(version) + flags;
 
 /** UserError (preflight): packages are made for one minor version of Python. */
-function assertSamePython([head, ...others]: readonly Channel[]): void {
-  const other = others.find((one) => head !== undefined && kindOf(one) !== kindOf(head));
-  if (!head || !other) return;
+function assertSamePython([first, ...others]: readonly Channel[]): void {
+  const other = others.find((one) => first !== undefined && kindOf(one) !== kindOf(first));
+  if (!first || !other) return;
   const says = ({ node, python, version, flags }: Channel): string =>
     `${node.name} has ${version.join('.')}${flags} (${python})`;
   throw new UserError(
     'preflight',
-    `the nodes have different Pythons: ${says(head)}, ${says(other)}`,
+    `the nodes have different Pythons: ${says(first)}, ${says(other)}`,
     'Give them the same one, for example by a prologue in the profile, such as module load python/3.12',
   );
 }

@@ -35,7 +35,7 @@ export async function startRun(
   machine: SshMachine,
   profile: Profile,
   words: readonly string[],
-  more: { runDir?: NodePath; ranks?: number; nodes?: number } = {},
+  more: { runDir?: NodePath; ranks?: number; nodes?: number; per?: 'slot'; requirements?: string } = {},
 ): Promise<NodePath> {
   return (await machine.start(requestOf({ profile, words, cwd: '/', ...more }))).dir;
 }

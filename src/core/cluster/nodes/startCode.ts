@@ -11,6 +11,7 @@ import type { RunDetails } from '../../contracts/agentApi.js';
 import { startsOf } from '../../cost/runCost.js';
 import { placePackages, type RunPackages } from '../../environment/place.js';
 import { readRequirements } from '../../environment/requirements.js';
+import { hasRanks } from '../../contracts/slots.js';
 import type { EnvironmentRecord, StartSpec } from '../../contracts/runSchema.js';
 import { meantVerb } from '../../plan/request/flags.js';
 import type { RunRequest } from '../../plan/request/request.js';
@@ -100,6 +101,10 @@ function withEarlierStarts(spec: StartSpec, before: RunDetails | undefined): Sta
   return earlier.length === 0 ? spec : { ...spec, earlier };
 }
 
+/** Without a head that has no ranks, and so needs no packages. */
+const withRanks = (nodes: readonly RelayNode[], spec: Pick<StartSpec, 'nodes'>): readonly RelayNode[] =>
+  nodes.filter(({ name }) => spec.nodes?.some((node) => node.host === name && !hasRanks(node)) !== true);
+
 /**
  * Puts packages and code there, where the run has any, and starts the run by `start`. Where that
  * fails the code goes again. UserError (usage, connection, preflight), Cancelled, and what `start`
@@ -111,11 +116,10 @@ export async function startWithCode<T>(
   progress: Progress,
 ): Promise<T> {
   const packages = await packagesOf(request, before);
+  const place = { profile: request.profile, nodes: withRanks(nodes, planned), workdir };
   const environment =
     packages &&
-    (await withPackages((installer) =>
-      placePackages(packages, { profile: request.profile, nodes, workdir, installer }, progress),
-    ));
+    (await withPackages((installer) => placePackages(packages, { ...place, installer }, progress)));
   const spec = { ...withEarlierStarts(planned, before), ...(environment ? { environment } : {}) };
   const code = codeOf(request, before);
   if (!code) return start(spec).catch((error: unknown) => rethrown(error, request));
