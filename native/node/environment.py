@@ -68,7 +68,7 @@ def check_python(folder, version):
         if code == 0 and said[-1:] == ["%d.%d" % tuple(version[:2])]:
             return
     raise Refused(
-        "%s is for %s, which is not that Python on this node" % (folder, os.readlink(python) if os.path.islink(python) else "a Python"),
+        "%s is for %s, which is not that Python on this node" % (folder, os.path.realpath(python)),
         "Have the same Python at the same path on all nodes that see this disk, or remove that folder where no run uses it",
     )
 

@@ -127,7 +127,7 @@ def living_program(workdir):
     roots = {workdir, os.path.realpath(workdir)}
     below = tuple(os.path.join(root, name, "") for root in roots for name in PROGRAM_FOLDERS)
     for pid in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
-        words = run_program(pid, below)
+        words = run_program(pid, below) or program_of_packages(pid, below)
         if words:
             return pid, words
     return None
@@ -150,14 +150,32 @@ def run_program(pid, below):
     return words
 
 
+def program_of_packages(pid, below):
+    """The command line of a process of a run that has its Python packages below one of these."""
+    variables = environment_of(pid)
+    if "VIRTUAL_ENV" not in variables or "TRAINYARD_RUN_DIR" not in variables:
+        return None
+    if not variables["VIRTUAL_ENV"].startswith(below):
+        return None
+    try:
+        with open("/proc/%s/cmdline" % pid, "rb") as file:
+            return os.fsdecode(file.read()).split("\0")
+    except OSError:
+        return None
+
+
+def environment_of(pid):
+    """Of another user's process, and of one that has ended: nothing."""
+    try:
+        with open("/proc/%s/environ" % pid, "rb") as file:
+            lines = os.fsdecode(file.read()).split("\0")
+    except OSError:
+        return {}
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
 def run_of_process(pid, words):
     """The folder of the run that a process is of; None where it does not say."""
     if "--run-dir" in words[:-1]:
         return words[words.index("--run-dir") + 1]
-    try:
-        with open("/proc/%s/environ" % pid, "rb") as file:
-            variables = os.fsdecode(file.read()).split("\0")
-    except OSError:
-        return None
-    mark = "TRAINYARD_RUN_DIR="
-    return next((one[len(mark) :] for one in variables if one.startswith(mark)), None)
+    return environment_of(pid).get("TRAINYARD_RUN_DIR")

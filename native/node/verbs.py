@@ -75,13 +75,15 @@ def list_folder(params):
 
 
 def clean(params):
-    """Removes the programs and the runtime; `all` also the runs. Nothing else is touched, and nothing while a run is under way."""
+    """Removes the programs and the runtime; `all` also the runs; where there is `only`, these
+    folders alone. Nothing else is touched, and nothing while a run is under way."""
     import shutil
 
     workdir = expand(params["workdir"])
     refuse_while_used(workdir)
     removed = []
-    for name in PROGRAM_FOLDERS + NOTE_FOLDERS + (("runs",) if params.get("all") else ()):
+    names = PROGRAM_FOLDERS + NOTE_FOLDERS + (("runs",) if params.get("all") else ())
+    for name in params.get("only") or names:
         path = os.path.join(workdir, name)
         if os.path.isdir(path) and not os.path.islink(path):
             with beats_of(path):

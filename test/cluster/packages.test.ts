@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunFile } from '../../src/core/contracts/runSchema.js';
-import { expectExit, runCli, type Outcome } from '../support/harness.js';
+import { expectExit, runCli, until, type Outcome } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 
 const program = `
@@ -144,4 +144,27 @@ test('nodes with different Pythons are refused, each with its version', async ()
   expect(refused.stderr).toContain('the nodes have different Pythons: ');
   expect(refused.stderr).toContain('has 3.7.1 (/opt/python3)');
   expect(existsSync(join(hosts.homes[1] ?? '', '.trainyard/environments/locks'))).toBe(false);
+});
+
+test('packages are removed alone, but not while a run has them', async () => {
+  const begun = join(dir, 'begun');
+  const wait = `import os, six, time; open(${JSON.stringify(begun)}, 'w').close(); time.sleep(600)`;
+  const own = ['--detach', '--requirements', 'more.txt', '--', 'python3', '-c', wait];
+  writeFileSync(join(dir, 'more.txt'), 'six\n');
+  expectExit(await trainyard('run', 'lab', ...own), 0);
+  await until('the program', () => existsSync(begun), 20);
+  const refused = await trainyard('clean', 'lab', '--packages');
+  expectExit(refused, 4);
+  expect(refused.stderr).toMatch(/the run \S+ is under way/);
+  expectExit(await trainyard('stop', 'last', '--now'), 0);
+  const cleaned = await trainyard('clean', 'lab', '--packages');
+  expectExit(cleaned, 0);
+  for (const path of environments()) {
+    expect(cleaned.stdout).toContain(`removed ${path}\n`);
+    expect(existsSync(path)).toBe(false);
+    expect(existsSync(join(path, '../node'))).toBe(true);
+  }
+  const again = await trainyard('clean', 'lab', '--packages');
+  expect(again.stdout).toBe('there are no packages of your own programs\n');
+  expectExit(await trainyard('clean', 'lab', '--packages', '--runs'), 2);
 });

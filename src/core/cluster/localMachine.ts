@@ -104,6 +104,10 @@ export class LocalMachine implements Machine {
     ];
   }
 
+  get relayNodes(): readonly RelayNode[] {
+    return [this.asNode()];
+  }
+
   /** The runtime, made when it is not there. UserError (preflight), Cancelled. */
   async runtime(progress: Progress = {}): Promise<NodeRuntime> {
     return ensureLocalRuntime(await this.sources(), cacheFolder(this.env), {

@@ -110,6 +110,10 @@ export class SshMachine implements Machine {
     this.head = head;
   }
 
+  get relayNodes(): readonly SshNode[] {
+    return this.nodes;
+  }
+
   get node(): SshNode['node'] {
     return this.head.node;
   }

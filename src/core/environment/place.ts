@@ -146,7 +146,7 @@ async function decide(
   };
 }
 
-/** UserError (preflight) where the first node's Python is another one by now, or the record is none. */
+/** UserError (preflight) where the first node has another Python by now, or the record is none. */
 function ofRecord(
   { path, requirements, options, packages, python, hashed }: EnvironmentRecord,
   first: Channel,

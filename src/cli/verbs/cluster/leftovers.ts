@@ -2,7 +2,10 @@ import { posix } from 'node:path';
 import * as z from 'zod/mini';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
+import type { NodePath } from '../../../core/base/nodePath.js';
+import { removePackages } from '../../../core/environment/remove.js';
 import { givenWorkdir } from '../../../core/profiles/workdir.js';
+import type { Args } from '../../args.js';
 import type { Context, Verb } from '../../context.js';
 import { demandYes, yesFlag } from '../../prompter.js';
 
@@ -81,14 +84,22 @@ const cleanedSchema = z.object({ removed: z.array(z.string()) });
 
 export const clean: Verb = {
   verb: 'clean',
-  summary: 'removes agent, trainer and runtime from every host of a cluster; its runs stay',
+  summary: 'removes agent, trainer, runtime and packages from every host of a cluster; its runs stay',
   words: ['P'],
-  flags: [{ name: 'runs', help: 'the runs too, with their checkpoints; asks first' }, yesFlag],
+  flags: [
+    {
+      name: 'packages',
+      help: 'only the Python packages of your own programs (run --requirements); of this machine too',
+    },
+    { name: 'runs', help: 'the runs too, with their checkpoints; asks first', alternative: true },
+    yesFlag,
+  ],
   details: ['Refused while anything of a run is alive on a host. The next run installs what it needs.'],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
-    const machine = demandCluster(context.machine, profile, 'Remove ~/.cache/trainyard by hand');
     const workdir = givenWorkdir(profile);
+    if (args.has('packages')) return cleanPackages(context, args, workdir);
+    const machine = demandCluster(context.machine, profile, 'Remove ~/.cache/trainyard by hand');
     if (args.has('runs')) {
       const question = `Delete all runs of ${profile.name} with their checkpoints?`;
       await demandYes(args.has('yes'), question, `nothing of ${profile.name} was removed`);
@@ -105,9 +116,31 @@ export const clean: Verb = {
       const { removed } = await node.withBootstrap((bootstrap) =>
         bootstrap.request('clean', params, cleanedSchema),
       );
-      if (context.json) context.output.json({ type: 'cleaned', host: node.name, removed });
-      else for (const path of removed) context.output.line(`${node.name}: removed ${path}`);
+      showRemoved(context, { host: node.name, removed });
     }
     return exitCodes.done;
   },
 };
+
+async function cleanPackages(context: Context, args: Args, workdir: NodePath): Promise<number> {
+  if (args.has('runs')) {
+    const hint = 'Give one of them: without --packages they go with the runs';
+    throw new UserError('usage', '--packages and --runs were both given', hint);
+  }
+  const done = await context.withProgress((progress) =>
+    removePackages(context.machine.relayNodes, workdir, progress),
+  );
+  for (const one of done) showRemoved(context, one);
+  if (!context.json && done.every(({ removed }) => removed.length === 0)) {
+    context.output.line('there are no packages of your own programs');
+  }
+  return exitCodes.done;
+}
+
+function showRemoved(
+  context: Context,
+  { host, removed }: { host: string; removed: readonly string[] },
+): void {
+  if (context.json) context.output.json({ type: 'cleaned', host, removed: [...removed] });
+  else for (const path of removed) context.output.line(`${host}: removed ${path}`);
+}

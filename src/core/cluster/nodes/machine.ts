@@ -1,4 +1,5 @@
 // A place to run on, as both user interfaces see it: this machine, or a cluster reached by SSH.
+import type { RelayNode } from '../../setup/relay.js';
 import type { Duplex } from 'node:stream';
 import { UserError } from '../../base/errors.js';
 import type { Progress } from '../../base/progress.js';
@@ -78,6 +79,8 @@ export interface Machine extends Disposable {
   readonly node: AgentNode;
   /** All of them, the head first. */
   readonly nodes: readonly NamedNode[];
+  /** The same as places for code, data and packages. */
+  readonly relayNodes: readonly RelayNode[];
 
   /**
    * Logs in on every node at once; absent where that is this machine. UserError (connection) where
