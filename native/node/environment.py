@@ -93,13 +93,15 @@ def conflict_of(said):
 
 def pip_refusal(what, said):
     text = "\n".join(said)
+    remedy = None
     if "No space left" in text:
         hint = 'Free some disk space on this node, or set "workdir" in the profile to a disk that has it'
     elif any(sign in text for sign in NO_INDEX):
-        return Refused("pip could not install %s: %s" % (what, pip_error(said)), "Check the names, the network of this node and the package index that pip is set to", "wheels")
+        hint = "Check the names, the network of this node and the package index that pip is set to"
+        remedy = "wheels"
     else:
         hint = "Correct the requirements file, or install what pip misses on this node"
-    return Refused("pip could not install %s: %s" % (what, pip_error(said)), hint)
+    return Refused("pip could not install %s: %s" % (what, pip_error(said)), hint, remedy)
 
 
 class Pip:
@@ -132,11 +134,7 @@ class Pip:
                     file.write(self.params[name])
                 line += [flag, path]
 
-        def tell(text):
-            if text.startswith(("Collecting", "Downloading", "Building wheel", "Installing collected")):
-                progress(text.split(" (from ")[0][:100])
-
-        return command(line, tell, most=200, TMPDIR=self.temporary)
+        return command(line, tell_of_pip, most=200, TMPDIR=self.temporary)
 
     def make(self, flags):
         code, said = self.install(flags)
@@ -217,7 +215,9 @@ def environment_lock(params):
     """Which versions these requirements come to here, decided once. `key` stands for the
     requirements. Answers their lines, and the name of the folder for an environment of them."""
     target = os.path.join(expand(params["dir"]), "locks", "%s-%s" % (params["key"], python_name(params)))
-    lock = os.path.join(target, "packages.txt")
+
+    def lock_of(folder):
+        return os.path.join(folder, "packages.txt")
 
     def fill(folder):
         import shutil
@@ -229,10 +229,10 @@ def environment_lock(params):
         with Pip(scratch, params, wheels_of(params)) as pip:
             lines = params["options"] + pip.decide()
         shutil.rmtree(scratch)
-        write_lines(os.path.join(folder, "packages.txt"), lines)
+        write_lines(lock_of(folder), lines)
 
-    made = make_once(target, ENVIRONMENTS, lambda folder: os.path.isfile(os.path.join(folder, "packages.txt")), fill)
-    with open(lock, encoding="utf-8") as file:
+    made = make_once(target, ENVIRONMENTS, lambda folder: os.path.isfile(lock_of(folder)), fill)
+    with open(lock_of(target), encoding="utf-8") as file:
         lines = file.read().splitlines()
     return {"made": made, "name": name_of(lines, params), "lines": lines}
 

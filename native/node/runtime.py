@@ -184,6 +184,12 @@ def require_space(what, target, needed):
         )
 
 
+def tell_of_pip(text):
+    """The lines of pip that say how far it is."""
+    if text.startswith(("Collecting", "Downloading", "Building wheel", "Installing collected")):
+        progress(text.split(" (from ")[0][:100])
+
+
 def pip_install(pip, what, folder, params, wheels, more):
     """From `wheels`, a folder, where one is given, else from where pip is set to."""
     import shutil
@@ -198,14 +204,10 @@ def pip_install(pip, what, folder, params, wheels, more):
     else:
         line += ["--retries", "1", "--timeout", "10"]
 
-    def tell(text):
-        if text.startswith(("Collecting", "Downloading", "Installing collected")):
-            progress(text.split(" (from ")[0][:100])
-
     # pip downloads and unpacks into TMPDIR: here, since the space was looked at here.
     temporary = os.path.join(folder, ".tmp")
     os.mkdir(temporary, 0o700)
-    code, said = command(line, tell, TMPDIR=temporary)
+    code, said = command(line, tell_of_pip, TMPDIR=temporary)
     shutil.rmtree(temporary, ignore_errors=True)
     if code != 0:
         errors = [text for text in said if text.lstrip().startswith(("ERROR", "error"))]

@@ -93,7 +93,8 @@ export async function ensureWheels(options: WheelsOptions, progress: Progress = 
   try {
     await rename(join(temporary, 'wheels'), folder);
   } catch (error) {
-    if (systemCode(error) !== 'ENOTEMPTY' && systemCode(error) !== 'EEXIST') throw error; // another client was first
+    // Another client was first.
+    if (systemCode(error) !== 'ENOTEMPTY' && systemCode(error) !== 'EEXIST') throw error;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
-import * as z from 'zod/mini';
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { exitCodes, UserError } from '../../../core/base/errors.js';
 import type { NodePath } from '../../../core/base/nodePath.js';
-import { removePackages } from '../../../core/environment/remove.js';
+import { cleanNode, type Cleaned } from '../../../core/setup/clean.js';
 import { givenWorkdir } from '../../../core/profiles/workdir.js';
 import type { Args } from '../../args.js';
 import type { Context, Verb } from '../../context.js';
@@ -80,8 +79,6 @@ export function stillAlive(
   return new UserError('preflight', what, hint);
 }
 
-const cleanedSchema = z.object({ removed: z.array(z.string()) });
-
 export const clean: Verb = {
   verb: 'clean',
   summary: 'removes agent, trainer, runtime and packages from every host of a cluster; its runs stay',
@@ -112,11 +109,7 @@ export const clean: Verb = {
     }
     for (const node of machine.nodes) {
       node.node.dispose(); // its agent is one of the files
-      const params = { workdir, all: args.has('runs') };
-      const { removed } = await node.withBootstrap((bootstrap) =>
-        bootstrap.request('clean', params, cleanedSchema),
-      );
-      showRemoved(context, { host: node.name, removed });
+      showRemoved(context, await cleanNode(node, { workdir, all: args.has('runs') }));
     }
     return exitCodes.done;
   },
@@ -127,9 +120,13 @@ async function cleanPackages(context: Context, args: Args, workdir: NodePath): P
     const hint = 'Give one of them: without --packages they go with the runs';
     throw new UserError('usage', '--packages and --runs were both given', hint);
   }
-  const done = await context.withProgress((progress) =>
-    removePackages(context.machine.relayNodes, workdir, progress),
-  );
+  const done = await context.withProgress(async (progress) => {
+    const cleaned: Cleaned[] = [];
+    for (const node of context.machine.relayNodes) {
+      cleaned.push(await cleanNode(node, { workdir, only: ['environments'] }, progress));
+    }
+    return cleaned;
+  });
   for (const one of done) showRemoved(context, one);
   if (!context.json && done.every(({ removed }) => removed.length === 0)) {
     context.output.line('there are no packages of your own programs');
@@ -137,10 +134,7 @@ async function cleanPackages(context: Context, args: Args, workdir: NodePath): P
   return exitCodes.done;
 }
 
-function showRemoved(
-  context: Context,
-  { host, removed }: { host: string; removed: readonly string[] },
-): void {
-  if (context.json) context.output.json({ type: 'cleaned', host, removed: [...removed] });
+function showRemoved(context: Context, { host, removed }: Cleaned): void {
+  if (context.json) context.output.json({ type: 'cleaned', host, removed });
   else for (const path of removed) context.output.line(`${host}: removed ${path}`);
 }
