@@ -16,7 +16,7 @@ import { reasonOf, statusOf } from '../model/runStatus.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
 import { onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
-import { isTried, trialTags, untried, type Sweep, type Trial } from '../sweep/record.js';
+import { isTried, trialTags, triedAgain, untried, type Sweep, type Trial } from '../sweep/record.js';
 import { TrialPruner } from './trialPruner.js';
 
 /** What is tried, where, and who hears of it. */
@@ -142,11 +142,23 @@ class Sweeping {
       this.hosts.attach(number, host);
       this.options.onTrial(this.trial(number), 'attached');
     }
-    const run = left ?? (await this.startSomewhere(number));
-    if (run) await this.stay(number, run);
+    let run = left ?? (await this.startSomewhere(number));
+    while (run && (await this.stay(number, run)) && (await this.canMove(number))) {
+      run = await this.startSomewhere(number);
+    }
     const dropped = this.hosts.release(number, this.trial(number).status);
     if (dropped !== undefined) this.sayDropped(dropped, 'they fail there');
     this.options.onTrial(this.trial(number), 'ended');
+  }
+
+  /** Of a trial that was lost with its host: whether it begins anew on another one. */
+  private async canMove(number: number): Promise<boolean> {
+    const trial = this.trial(number);
+    const { host } = trial;
+    if (host === undefined || !this.hosts.drop(host)) return false;
+    this.sayDropped(host, 'it was lost, and its trials begin anew on another host');
+    await this.replace(triedAgain(trial));
+    return true;
   }
 
   /** On another host where the first one cannot start it. */
@@ -226,7 +238,8 @@ class Sweeping {
     return takesGpus ? { ...request, wait: true } : request;
   }
 
-  private async stay(number: number, { dir }: TrialRun): Promise<void> {
+  /** Until its end. Whether it failed since its host was lost. */
+  private async stay(number: number, { dir }: TrialRun): Promise<boolean> {
     const { machine, profile } = this.options;
     const client = (): ReturnType<typeof machine.node.client> => machine.node.client();
     const { logger } = this;
@@ -250,15 +263,23 @@ class Sweeping {
       const details = await (pruner ? Promise.race([followed, pruner.failure]) : followed);
       await pruner?.end();
       await this.change(this.trial(number), await this.outcome(details, number));
+      return this.isLost(details, number);
     } catch (error) {
       if (this.abort.signal.aborted) throw new Cancelled();
       if (!(error instanceof AgentError)) throw error;
       await this.change(this.trial(number), { status: 'failed', why: this.words(error) });
+      return false;
     } finally {
       this.abort.signal.removeEventListener('abort', giveUp);
       lost.dispose();
       follower.dispose();
     }
+  }
+
+  private isLost({ state }: RunDetails, number: number): boolean {
+    const { host, status } = this.trial(number);
+    const its = state?.nodes?.find((node) => node.host === host);
+    return status === 'failed' && its?.state === 'lost';
   }
 
   /** Undefined where no trial is stopped for being poor. */

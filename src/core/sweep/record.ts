@@ -140,13 +140,15 @@ export const isDone = ({ status }: Pick<Trial, 'status'>): boolean =>
 
 /** Those that failed, or that something else stopped, are tried anew. */
 export function withAgain(sweep: Sweep): Sweep {
-  const again = (trial: Trial): Trial => {
-    if (!isTried(trial) || isDone(trial)) return trial;
-    const { run, earlier = [] } = trial;
-    const anew = untried(trial);
-    return run ? { ...anew, earlier: [...earlier, run.id] } : anew;
-  };
+  const again = (trial: Trial): Trial => (!isTried(trial) || isDone(trial) ? trial : triedAgain(trial));
   return { ...sweep, trials: sweep.trials.map(again) };
+}
+
+/** The trial as it was before its run, which counts as an earlier one. */
+export function triedAgain(trial: Trial): Trial {
+  const { run, earlier = [] } = trial;
+  const anew = untried(trial);
+  return run ? { ...anew, earlier: [...earlier, run.id] } : anew;
 }
 
 /**
