@@ -24,16 +24,17 @@ import { assertPassed, good, type CheckResult } from '../base/checks.js';
 import { judgeMatmul, matmulTrial, type Tried } from './check/deepCheck.js';
 import { gpuRow, measureGpus } from './check/deepGpus.js';
 import type { GpuLocks } from './gpus/gpuLocks.js';
+import { LocalCuda } from './gpus/localCuda.js';
 import { placeAndTake, type StartPlaces } from './gpus/gpuStart.js';
 import { nameWhileRemoved } from './nodes/nodeProgram.js';
 import { gpuChecks, offerOf } from './nodes/offers.js';
 import { findRunFiles, type RunFiles } from './nodes/runFiles.js';
 import { openLocalAgent } from '../agent/localAgent.js';
 import { AgentNode } from '../agent/agentNode.js';
-import { checkData, checkDisk, checkTrainer, trainerTrial } from '../plan/preflight.js';
+import { checkData, checkDisk, checkTrainer } from '../plan/preflight.js';
 import { runCommand } from '../base/processes.js';
-import { takenCudaBuild, type CudaBuild } from '../setup/cudaBuild.js';
-import { localGpus } from '../setup/localGpus.js';
+import type { CudaBuild } from '../setup/cudaBuild.js';
+import { localCudaBuild } from '../setup/localCuda.js';
 import { cacheFolder, ensureLocalRuntime, hasLocalRuntime, type NodeRuntime } from '../setup/runtime.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import { ownPip } from '../setup/packages.js';
@@ -45,17 +46,16 @@ import { assertRequirements, startWithCode } from './nodes/startCode.js';
 import { stageFolder, stageForRun, type StageOptions, type StagePlaces } from './nodes/stageNodes.js';
 import type { StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
-import { cudaReleasesOf, findNativeSources } from '../setup/sources.js';
+import { findNativeSources } from '../setup/sources.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
-import { countsAsNvml, judgeCuda } from '../plan/cudaTrial.js';
 import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
 import { slotsOn, type NodeOffer } from '../plan/placement.js';
-import type { RunRequest } from '../plan/request/request.js';
+import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
 import { pathOfThisNode, withHome, type NodePath } from '../base/nodePath.js';
@@ -85,8 +85,7 @@ export class LocalMachine implements Machine {
     const node = new AgentNode({
       open: async () => {
         const sources = await this.sources();
-        const there = await cudaReleasesOf(sources);
-        known.cudaBuild = takenCudaBuild(await localGpus(), (release) => there.includes(release));
+        known.cudaBuild = await localCudaBuild(sources);
         return openLocalAgent(sources.agent);
       },
       logger: this.logger,
@@ -149,6 +148,7 @@ export class LocalMachine implements Machine {
       await checkTrainer(runtime.trainer),
       await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
+      ...(await (await this.cuda()).check()),
       ...gpuChecks(offer),
       ...(deep ? await this.measure(profile, offer, progress) : []),
     ];
@@ -163,9 +163,15 @@ export class LocalMachine implements Machine {
     if (request.kind === 'command' && request.cwd !== undefined && !request.code) {
       assertProgramHere(request.argv, request.cwd);
     }
+    let tried: NodeRuntime | undefined;
     const looks: DeviceLooks = {
       before: () => deviceBefore(this.node, request),
-      backEnd: async ({ nodes }) => this.cudaTrouble(request.profile, nodes[0]?.gpus ?? [], progress),
+      backEnd: async ({ nodes }) => {
+        const on = { env: request.profile.env, gpus: nodes[0]?.gpus ?? [] };
+        const found = await (await this.cuda()).tryOn(on, await this.runtime(progress), progress);
+        tried = found.runtime;
+        return found.trouble;
+      },
     };
     const places: StartPlaces = {
       offers: async () => [await this.offer(request.profile)],
@@ -174,7 +180,7 @@ export class LocalMachine implements Machine {
     };
     const { placed, locks } = await placeAndTake(request, places, progress);
     try {
-      return await this.startPlaced(request, placed, locks, progress);
+      return await this.startPlaced(request, { ...placed, tried }, locks, progress);
     } finally {
       await locks.giveBack();
     }
@@ -271,11 +277,15 @@ export class LocalMachine implements Machine {
 
   private async startPlaced(
     request: RunRequest,
-    { placement, choice }: PlacedRun,
+    { placement, device, choice, tried }: PlacedRun & { tried: NodeRuntime | undefined },
     locks: GpuLocks,
     progress: Progress,
   ): Promise<StartedRun> {
-    const runtime = await this.runtime(progress);
+    const wantsGpu = device === 'cuda' && ofOurTrainer(request);
+    const plain = await this.runtime(progress);
+    const runtime = wantsGpu
+      ? (tried ?? (await (await this.cuda()).provide(request.profile.env, plain, progress)))
+      : plain;
     const spec = planRun(request, { placement, choice, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
@@ -321,11 +331,12 @@ export class LocalMachine implements Machine {
       runCommand(program, args, { env: this.env, timeout: 120_000 });
     const cpu = judgeMatmul(await run([runtime.trainer, ...matmulTrial(cores)]), cores, name);
     if (gpus.length === 0) return [cpu];
-    const indices = gpus.map(({ index }) => index);
-    const trouble = await this.cudaTrouble(profile, indices, progress);
-    if (trouble !== undefined) return [cpu, good(gpuRow, `not measured: ${trouble}`)];
+    const { env = {} } = profile;
+    const on = { env, gpus: gpus.map(({ index }) => index) };
+    const tried = await (await this.cuda()).tryOn(on, runtime, progress);
+    if (tried.trouble !== undefined) return [cpu, good(gpuRow, `not measured: ${tried.trouble}`)];
     progress.onProgress?.('measuring the GPUs');
-    return [cpu, ...(await measureGpus([{ name, runtime, gpus, run }], profile.env ?? {}))];
+    return [cpu, ...(await measureGpus([{ name, runtime: tried.runtime, gpus, run }], env))];
   }
 
   private places(profile: Profile, hosts?: readonly string[]): StagePlaces<RelayNode> {
@@ -345,14 +356,9 @@ export class LocalMachine implements Machine {
     return { name: hostname(), address: '127.0.0.1', bootstrap };
   }
 
-  private async cudaTrouble(
-    { env }: Profile,
-    gpus: readonly number[],
-    progress: Progress,
-  ): Promise<string | undefined> {
-    const { trainer } = await this.runtime(progress);
-    const options = { env: { ...this.env, ...env, ...countsAsNvml }, timeout: 60_000 };
-    return judgeCuda(gpus, await runCommand(trainer, trainerTrial, options));
+  private async cuda(): Promise<LocalCuda> {
+    const sources = await this.sources();
+    return new LocalCuda({ sources, cache: cacheFolder(this.env), env: this.env, logger: this.logger });
   }
 
   private async offer({ hosts }: Profile): Promise<NodeOffer> {

@@ -15,14 +15,20 @@ export function cudaTrial(
   return onGpus(nvidia, env, [trainer, ...trainerTrial]);
 }
 
+/** The variable by which our trainer finds NVIDIA's libraries; none where none were looked for. */
+export const librariesOf = ({
+  nvidia,
+}: {
+  nvidia?: readonly string[] | undefined;
+}): Record<string, string> => (nvidia === undefined ? {} : { TRAINYARD_NVIDIA_LIBRARIES: nvidia.join(':') });
+
 /** A program's words on a node, with NVIDIA's libraries and these variables. */
 export function onGpus(
   nvidia: readonly string[] | undefined,
   env: Record<string, string>,
   argv: readonly string[],
 ): string[] {
-  const folders = nvidia === undefined ? {} : { TRAINYARD_NVIDIA_LIBRARIES: nvidia.join(':') };
-  const variables = Object.entries({ ...folders, ...env, ...countsAsNvml });
+  const variables = Object.entries({ ...librariesOf({ nvidia }), ...env, ...countsAsNvml });
   return ['env', ...variables.map(([name, value]) => `${name}=${value}`), ...argv];
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { priceOf } from '../cost/runCost.js';
 import { portRangeOf } from '../contracts/ports.js';
+import { librariesOf } from './cudaTrial.js';
 import type { PlacedRun } from './device.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
@@ -59,7 +60,8 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(request.report === undefined ? {} : { report: request.report }),
     threadsPerRank,
     ...(request.kind === 'command' && request.debug ? { debug: request.debug } : {}),
-    env: profile.env ?? {},
+    // The nodes of a cluster have libraries of their own, each at its place.
+    env: { ...(home === undefined ? librariesOf(runtime) : {}), ...profile.env },
     evaluator:
       evaluatedOn === undefined
         ? null

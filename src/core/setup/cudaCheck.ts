@@ -4,8 +4,8 @@ import { good, warned, type CheckResult } from '../base/checks.js';
 import { join } from '../base/nodePath.js';
 import type { Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema, nvidiaLibraries, type FoundLibrary } from './cuda.js';
-import type { CudaRelease } from './cudaBuild.js';
-import type { Payload } from './payload.js';
+import type { CudaRelease, DriverAndGpus } from './cudaBuild.js';
+import type { PinnedLibraries } from './payload.js';
 import { cudaOf, type Probe } from './probe.js';
 
 const lookSchema = z.object({ found: z.array(z.string()) });
@@ -18,8 +18,8 @@ const row = 'NVIDIA libraries';
  */
 export async function checkLibraries(
   channel: Bootstrap,
-  probe: Probe,
-  payload: Pick<Payload, 'cuda'>,
+  probe: DriverAndGpus & Pick<Probe, 'workdir'>,
+  payload: { cuda: readonly PinnedLibraries[] },
 ): Promise<CheckResult[]> {
   const build = cudaOf(probe, payload);
   if (probe.driver === null || build === undefined) return [];

@@ -14,15 +14,16 @@ import {
   type DriverAndGpus,
 } from './cudaBuild.js';
 import { cudaOf } from './probe.js';
-import type { Payload } from './payload.js';
+import type { Payload, PinnedLibraries } from './payload.js';
 import type { Probe } from './probe.js';
 import type { Installation } from './packages.js';
 
 /** What the search for NVIDIA's libraries on one node works with. */
 export interface CudaNeeds {
   bootstrap: Bootstrap;
-  probe: Probe;
-  payload: Payload;
+  /** The libraries are put below `workdir`. */
+  probe: DriverAndGpus & Pick<Probe, 'workdir' | 'runtimeDir'>;
+  payload: { cuda: readonly PinnedLibraries[] };
   /** On this node. */
   installPackages: (installation: Installation) => Promise<unknown>;
   logger?: Logger | undefined;

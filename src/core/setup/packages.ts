@@ -52,10 +52,14 @@ interface PackagesNode {
 export type Installer = Pick<Packages, 'install'>;
 
 /** Of this machine, whose pip has no other way than its own. */
-export const ownPip: Installer = {
-  install: ({ bootstrap }, { op, params, collection: { requirements } }, schema, progress) =>
-    bootstrap.request(op, { requirements, ...params }, schema, progress),
-};
+export const ownPip = {
+  install: <S extends z.ZodMiniType>(
+    { bootstrap }: Pick<PackagesNode, 'bootstrap'>,
+    { op, params, collection: { requirements } }: Installation,
+    schema: S,
+    progress: Progress,
+  ): Promise<z.output<S>> => bootstrap.request(op, { requirements, ...params }, schema, progress),
+} satisfies Installer;
 
 /** What it brought stands on the nodes until `dispose`. */
 export class Packages implements Disposable {

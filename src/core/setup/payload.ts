@@ -34,14 +34,17 @@ export interface Payload {
   bootstrap: string;
 }
 
-/** What a node with a GPU gets beside the programs. */
-export interface CudaPayload {
+/** NVIDIA's libraries for one build of libtrainer_cuda.so: the text that pins their wheels. */
+export interface PinnedLibraries {
   release: CudaRelease;
+  requirements: string;
+}
+
+/** What a node with a GPU gets beside the programs. */
+export interface CudaPayload extends PinnedLibraries {
   library: PayloadFile;
   /** Name of the node folder that has it too, 16 hex digits. */
   node: string;
-  /** The pinned libraries of NVIDIA. */
-  requirements: string;
 }
 
 /**
@@ -125,8 +128,12 @@ async function readCuda(
   const bytes = await readCudaLibrary(sources, release);
   if (bytes === undefined) return [];
   const library = fileOf(cudaLibraryName, bytes, false);
-  const requirements = await readFile(sources.cuda[release].requirements, 'utf8');
-  return [{ release, library, node: nameOf([...files, library]), requirements }];
+  return [{ ...(await readPinned(sources, release)), library, node: nameOf([...files, library]) }];
+}
+
+/** Rejects with the error of the file system. */
+export async function readPinned({ cuda }: NativeSources, release: CudaRelease): Promise<PinnedLibraries> {
+  return { release, requirements: await readFile(cuda[release].requirements, 'utf8') };
 }
 
 const nameOf = (files: readonly PayloadFile[]): string =>

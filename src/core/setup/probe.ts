@@ -5,8 +5,14 @@ import * as z from 'zod/mini';
 import { bad, good, type CheckResult } from '../base/checks.js';
 import { installLibgomp, keepProcesses } from '../base/nodeCommands.js';
 import type { Remedy } from '../base/remedy.js';
-import { chooseCudaBuild, cudaBuildText, oldestDrivers } from './cudaBuild.js';
-import type { CudaPayload, Payload, PayloadFile } from './payload.js';
+import {
+  chooseCudaBuild,
+  cudaBuildText,
+  oldestDrivers,
+  type CudaRelease,
+  type DriverAndGpus,
+} from './cudaBuild.js';
+import type { Payload, PayloadFile } from './payload.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import { neededBytes } from './pythonRuntime.js';
 
@@ -57,8 +63,11 @@ const fewestInodes = 10_000;
 const programBytes = 20_000_000;
 
 /** The build of the CUDA back end that a node gets: undefined where none fits, or is not there. */
-export function cudaOf(probe: Probe, { cuda }: Pick<Payload, 'cuda'>): CudaPayload | undefined {
-  const { release } = chooseCudaBuild(probe);
+export function cudaOf<T extends { release: CudaRelease }>(
+  node: DriverAndGpus,
+  { cuda }: { cuda: readonly T[] },
+): T | undefined {
+  const { release } = chooseCudaBuild(node);
   return cuda.find((each) => each.release === release);
 }
 
