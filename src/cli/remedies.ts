@@ -140,6 +140,7 @@ const buildAll = 'node scripts/native/native.mjs build && npm run build';
 const insteadOfCpu = {
   profileWithGpus: 'or a profile with GPUs',
   otherGpus: 'wait, or name other GPUs in the profile',
+  packageIndex: 'or look at the network there and at the package index that pip is set to',
   cudaBuild: 'or build it with: node scripts/native/native.mjs cuda && npm run build',
 } as const;
 

@@ -315,6 +315,8 @@ function useCpu(remedy: Of<'useCpu'>): EditorRemedy {
         text: `${cpu}, wait, or name other "gpus" in the profile`,
         button: openProfile(remedy, 'gpus'),
       };
+    case 'packageIndex':
+      return { text: `${cpu}, or look at the network there and at the package index that pip is set to` };
     case 'cudaBuild':
       return { text: `${cpu}, or install a build of the extension with CUDA`, button: showExtension };
   }

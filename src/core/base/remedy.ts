@@ -76,7 +76,7 @@ export type Remedy =
    * it could have some, and is none of the hosts that were named.
    */
   | { kind: 'shareWorkdir'; profile: string; host: string; leftOut?: boolean }
-  | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild'; profile?: string }
+  | { kind: 'useCpu'; or: 'profileWithGpus' | 'otherGpus' | 'cudaBuild' | 'packageIndex'; profile?: string }
   /** GPUs that were asked for are held by others. */
   | { kind: 'otherGpus'; profile: string }
   /** More GPUs of each node were asked for than it has. */

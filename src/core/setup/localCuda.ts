@@ -40,8 +40,7 @@ export async function provideLocalLibraries(
   runtimeDir: NodePath,
   progress: Progress,
 ): Promise<NodePath[] | undefined> {
-  const { sources, logger } = options;
-  if ((await localCudaBuild(sources)).release === undefined) return undefined;
+  const { logger } = options;
   return withNeeds(options, progress.signal, ({ bootstrap, payload, probe }) => {
     const installPackages: CudaNeeds['installPackages'] = (installation) =>
       ownPip.install({ bootstrap }, installation, nothing, progress);
@@ -51,19 +50,22 @@ export async function provideLocalLibraries(
 }
 
 /** The row of NVIDIA's libraries; empty where no build of the CUDA back end fits. UserError. */
-export function checkLocalLibraries(options: LocalCudaOptions): Promise<CheckResult[]> {
-  return withNeeds(options, undefined, ({ bootstrap, payload, probe }) =>
+export async function checkLocalLibraries(options: LocalCudaOptions): Promise<CheckResult[]> {
+  const rows = await withNeeds(options, undefined, ({ bootstrap, payload, probe }) =>
     checkLibraries(bootstrap, probe, payload),
   );
+  return rows ?? [];
 }
 
 type Needs = Pick<CudaNeeds, 'bootstrap' | 'payload' | 'probe'>;
 
+/** Undefined where no build of the CUDA back end fits. */
 async function withNeeds<T>(
   { sources, cache }: LocalCudaOptions,
   signal: AbortSignal | undefined,
   task: (needs: Needs) => Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
+  if ((await localCudaBuild(sources)).release === undefined) return undefined;
   const releases = await cudaReleasesOf(sources);
   const cuda = await Promise.all(releases.map((release) => readPinned(sources, release)));
   const probe = { ...(await localGpus()), workdir: pathOfThisNode(cache) };

@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import { UserError } from '../base/errors.js';
 import { join, type NodePath } from '../base/nodePath.js';
-import type { Bootstrap } from './bootstrap.js';
+import { NodeRefusal, type Bootstrap } from './bootstrap.js';
 import { chooseLibraries, foundSchema } from './cuda.js';
 import {
   chooseCudaBuild,
@@ -58,11 +58,12 @@ export async function provideLibraries(needs: CudaNeeds, progress: Progress): Pr
   const dir = join(probe.workdir, 'cuda', name);
   progress.onProgress?.(`installing ${titles.join(', ')} (once)`);
   const params = { dir, neededBytes: bytes, runtime: probe.runtimeDir };
-  await installPackages({
-    op: 'cuda',
-    params,
-    collection: { runtime: name, requirements },
-  });
+  try {
+    await installPackages({ op: 'cuda', params, collection: { runtime: name, requirements } });
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || error.otherWay !== 'wheels') throw error;
+    throw new UserError('preflight', error.what, { kind: 'useCpu', or: 'packageIndex' }, { cause: error });
+  }
   return [...wheels.folders.map((folder) => join(dir, folder)), ...folders];
 }
 

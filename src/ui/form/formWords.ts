@@ -15,6 +15,7 @@ function remedyWords(remedy: Remedy): string {
   const others: Record<typeof remedy.or, string> = {
     profileWithGpus: 'choose a profile with GPUs',
     otherGpus: 'wait, or name other "gpus" in the profile',
+    packageIndex: 'look at the network there and at the package index that pip is set to',
     cudaBuild: 'install a build of the extension with CUDA',
   };
   return `Choose the device cpu, or ${others[remedy.or]}`;

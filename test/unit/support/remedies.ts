@@ -77,6 +77,7 @@ const byKind: ByKind = {
     { kind: 'useCpu', or: 'profileWithGpus' },
     { kind: 'useCpu', or: 'otherGpus', profile },
     { kind: 'useCpu', or: 'cudaBuild' },
+    { kind: 'useCpu', or: 'packageIndex' },
   ],
   otherGpus: [{ kind: 'otherGpus', profile }],
   fewerGpus: [
