@@ -19,6 +19,8 @@ void scan(std::string_view shard) {
     end = scan.position();
     require(end > record->offset && end <= shard.size(), "a record lies in its shard");
     scan.text(*record);
+    ScannedRecord boxed = *record;
+    scan.boxes(boxed);
     if (record->length > 0) scan.is_sound(*record);
   }
   require(end == shard.size(), "the walk reaches the end");
@@ -33,19 +35,24 @@ void read(std::string_view example) {
       if (part) require(part->begin <= part->end && part->end <= all.end, "a feature lies in its record");
     }
     feature_names(bytes, all);
+    for (const Box& box : read_example_boxes(bytes, all)) {
+      require(box.xmin >= 0 && box.xmin < box.xmax && box.xmax <= 1, "a box lies in its image's width");
+      require(box.ymin >= 0 && box.ymin < box.ymax && box.ymax <= 1, "a box lies in its image's height");
+    }
   } catch (const BadImage&) {
     return;
   }
 }
 
-std::string example(int64_t label, std::string_view image) {
+std::string example(int64_t label, std::string_view image, std::span<const Box> boxes = {}) {
   return write_example({.encoded = image,
                         .format = "JPEG",
                         .label = label,
                         .text = "circle",
                         .filename = "a.jpg",
                         .height = 8,
-                        .width = 8});
+                        .width = 8,
+                        .boxes = boxes});
 }
 
 }  // namespace
@@ -53,7 +60,9 @@ std::string example(int64_t label, std::string_view image) {
 std::vector<std::string> seeds() {
   const std::string one = example(3, "\xFF\xD8 not much of an image");
   const std::string two = example(-1, "");
-  return {"S" + framed_record(one) + framed_record(two), "S", "E" + one, "E" + two};
+  const std::vector<Box> boxes{{0.1F, 0.2F, 0.5F, 1}, {0, 0, 1, 1}};
+  const std::string boxed = example(1, "\x89PNG", boxes);
+  return {"S" + framed_record(one) + framed_record(two), "S", "E" + one, "E" + two, "E" + boxed};
 }
 
 void run(std::string_view input) {

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "common/error.h"
+#include "trainer/train/loop/setup.h"
 #include "trainer/train/process/use_threads.h"
 
 namespace trainyard {
@@ -65,6 +66,27 @@ Shared shared(int batch, int accumulate, int planned, int world) {
   EXPECT_EQ(state.at("batch_size"), made.batch);
   EXPECT_EQ(state.at("accumulate"), made.accumulate);
   return {made.batch, made.accumulate};
+}
+
+TEST(Plans, RefuseCropsThatLookAtNoBoxes) {
+  const auto covered = [](double least, const char* augment) {
+    return refusal([&](TrainOptions& o) {
+      o.min_object_covered = least;
+      o.augment = augment;
+    });
+  };
+  EXPECT_EQ(covered(0.1, "standard"), "");
+  EXPECT_EQ(covered(1, "trivial"), "");
+  EXPECT_NE(covered(0.1, "none").find("--augment none makes none"), std::string::npos);
+  EXPECT_NE(covered(1.5, "standard").find("must be in (0, 1]"), std::string::npos);
+  TrainOptions o = options();
+  o.model = "resnet20";
+  o.min_object_covered = 0.1;
+  TrainPlan made;
+  EXPECT_THROW(choose_image_sizes(o, made), Error) << "of 32 pixels";
+  o.image_size = 65;
+  choose_image_sizes(o, made);
+  EXPECT_EQ(made.image_size, 65);
 }
 
 TEST(Plans, TakeMoreMicroBatchesWithFewerRanksSoThatMemoryHolds) {

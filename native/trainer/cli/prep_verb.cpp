@@ -36,6 +36,10 @@ void add_source_flags(CLI::App& command, PrepOptions& o) {
       "a line, in the order of the images' names: names of classes, or their numbers from 0 in the order of names");
   command.add_option("--label-names", o.label_names,
                      "for --labels that are other numbers: a file or address with the class of each, a line each");
+  command.add_option("--boxes", o.boxes,
+                     "with --shards: a file, folder or address with bounding boxes, which the records of their images "
+                     "get: ILSVRC2012_bbox_train_v2.tar.gz, another tar or a folder of such XML files, or a list of "
+                     "NAME,XMIN,YMIN,XMAX,YMAX lines");
   command.add_option("--sha256", o.sha256, "of the file or address that --from names");
   command.add_option("--download-dir", o.download_dir,
                      "where downloads are kept and found again (default: beside --to, removed at the end)");
@@ -71,6 +75,17 @@ void share(PrepOptions& options, Communicator& communicator) {
   options.ranks.rank = communicator.rank();
   options.ranks.world = communicator.world();
   options.ranks.sum = [&communicator](std::span<double> values) { communicator.sum(values); };
+}
+
+void print(const BoxSummary& boxes) {
+  std::printf("%lld images have bounding boxes; %lld boxes match no image\n", static_cast<long long>(boxes.images),
+              static_cast<long long>(boxes.unmatched));
+  if (boxes.without_area > 0) {
+    std::printf("%lld boxes without area left out\n", static_cast<long long>(boxes.without_area));
+  }
+  if (boxes.no_annotation > 0) {
+    std::printf("%lld files of boxes left out\n", static_cast<long long>(boxes.no_annotation));
+  }
 }
 
 }  // namespace
@@ -116,6 +131,7 @@ Verb add_prep(CLI::App& app) {
                         static_cast<long long>(made.train_images), static_cast<long long>(made.validation_images),
                         made.class_names.size(), o->to.c_str(), shards.c_str(), static_cast<double>(made.bytes) / 1e6,
                         made.seconds);
+            if (made.boxes) print(*made.boxes);
             if (made.left_out > 0) std::printf("%lld files left out\n", static_cast<long long>(made.left_out));
             return Exit::ok;
           }};

@@ -56,6 +56,11 @@ void add_run_flags(CLI::App& command, TrainOptions& o) {
 void add_data_flags(CLI::App& command, TrainOptions& o) {
   add_augment_flags(command, {o.augment, o.random_erasing, o.mixing});
   command
+      .add_option("--min-object-covered", o.min_object_covered,
+                  "a random crop shows at least this part of one of the image's bounding boxes, which trainer prep "
+                  "--boxes puts into shards (left out: boxes are not looked at)")
+      ->transform(number(0, 1, End::left_out));
+  command
       .add_option("--repeated-augmentation", o.repeated_augmentation,
                   "an epoch has each of its images this many times, each augmented anew and on another replica "
                   "(1: once; torchvision's newer recipes: 4)")

@@ -73,6 +73,7 @@ class ThreadedLoader : public Loader {
   void mix(Slot& slot) const;
   void report(const Slot& slot);
   void tell(const std::string& line) const;
+  std::string boxes_note() const;
 
   LoaderOptions options_;
   Order order_;
@@ -201,12 +202,21 @@ void ThreadedLoader::tell(const std::string& line) const {
   if (options_.on_note && !line.empty()) options_.on_note(line);
 }
 
+std::string ThreadedLoader::boxes_note() const {
+  const Dataset& data = state_.dataset();
+  size_t boxed = 0;
+  for (size_t i = 0; i < data.size(); ++i) boxed += data.boxes(i).empty() ? 0 : 1;
+  return std::to_string(boxed) + " of " + std::to_string(data.size()) +
+         " images have bounding boxes; crops of the others are drawn as without --min-object-covered";
+}
+
 void ThreadedLoader::start(int64_t step) {
   if (next_step_ >= 0) throw std::logic_error("the loader was started twice");
   const ImageCache* cache = state_.cache();
   if (cache != nullptr && options_.rank == 0 && options_.on_note) {
     tell(cache_forecast(state_.dataset(), state_.shorter_side(), cache->spare(), options_.world));
   }
+  if (options_.rank == 0 && options_.min_object_covered > 0) tell(boxes_note());
   next_step_ = step;
   open_step_ = step;
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "common/error.h"
+#include "trainer/data/files_below.h"
 #include "trainer/data/images/image_file.h"
 #include "trainer/data/images/image_names.h"
 #include "trainer/data/kinds.h"
@@ -31,32 +31,6 @@ class PlainImages : public Dataset {
   std::vector<std::string> paths_;
   std::vector<std::string> classes_;
 };
-
-/// The images of a folder and then those of its folders, each in the order of their names' bytes.
-void collect(const fs::path& folder, std::vector<std::string>& paths) {
-  std::vector<std::string> folders;
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
-       entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
-    if (name.starts_with('.')) continue;
-    std::error_code unreadable;
-    // A link to a folder may lead back up.
-    const bool is_folder = entries->is_directory(unreadable) && !entries->is_symlink(unreadable);
-    if (is_folder) folders.push_back(name);
-    if (!is_folder && is_image_name(name)) files.push_back(name);
-  }
-  if (error) {
-    const std::string what = "the data folder " + folder.string();
-    errno = error.value();  // by which file_error says what to do
-    throw file_error("list", what);
-  }
-  std::sort(files.begin(), files.end());
-  std::sort(folders.begin(), folders.end());
-  for (const std::string& file : files) paths.push_back((folder / file).string());
-  for (const std::string& inside : folders) collect(folder / inside, paths);
-}
 
 std::vector<std::string> read_list(const std::string& list) {
   std::ifstream file(list);
@@ -96,7 +70,7 @@ std::unique_ptr<Dataset> open_plain_images(const std::string& spec, std::vector<
   if (fs::is_directory(status)) {
     std::string folder = spec;
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    collect(folder, paths);
+    paths = files_below(folder, "the data folder", is_image_name);
     if (paths.empty()) {
       throw Error(Exit::data, spec + " holds no JPEG or PNG files (.jpg, .jpeg or .png). Name another folder");
     }

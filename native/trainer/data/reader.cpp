@@ -16,6 +16,7 @@ ReaderState::ReaderState(const Dataset& data, const LoaderOptions& options)
       image_size_(options.image_size),
       resize_(options.resize),
       augment_(options.augment),
+      min_object_covered_(options.min_object_covered),
       random_erasing_(options.random_erasing),
       as_torchvision_(options.as_torchvision),
       seed_(options.seed),
@@ -38,7 +39,9 @@ std::unique_ptr<DeviceJpeg> ReaderState::make_device_jpeg() const {
 
 View Reader::view_of(size_t index, int64_t number, int width, int height) const {
   Random random({state_.seed(), static_cast<uint64_t>(number), index, kViewTag});
-  return plan_view(state_.augment(), state_.view_size(), width, height, random);
+  Objects objects{.boxes = {}, .min_covered = state_.min_object_covered()};
+  if (objects.min_covered > 0) objects.boxes = state_.dataset().boxes(index);
+  return plan_view(state_.augment(), state_.view_size(), width, height, random, objects);
 }
 
 const Image& Reader::decode(std::string_view file, size_t index, int64_t number) {

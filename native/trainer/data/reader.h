@@ -25,6 +25,7 @@ class ReaderState {
   int image_size() const { return image_size_; }
   ViewSize view_size() const { return {image_size_, resize_}; }
   Augment augment() const { return augment_; }
+  double min_object_covered() const { return min_object_covered_; }
   double random_erasing() const { return random_erasing_; }
   uint64_t seed() const { return seed_; }
   bool as_torchvision() const { return as_torchvision_; }
@@ -47,6 +48,7 @@ class ReaderState {
   int image_size_;
   int resize_;
   Augment augment_;
+  double min_object_covered_;
   double random_erasing_;
   bool as_torchvision_;
   uint64_t seed_;

@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
 #include "trainer/base/device_jpeg.h"
+#include "trainer/data/boxes.h"
 
 namespace trainyard {
 
@@ -37,6 +39,8 @@ class Dataset {
   virtual std::string encoded(size_t index) const = 0;
   /// Raw pixels of synthetic data: [size, size, 3]; false when this set is encoded.
   virtual bool pixels(size_t index, int image_size, uint8_t* out) const = 0;
+  /// Where the objects of the image are, as far as that is known and DatasetOptions asked for it.
+  virtual std::span<const Box> boxes(size_t /*index*/) const { return {}; }
 };
 
 enum class Split { training, evaluation };
@@ -50,6 +54,8 @@ struct TrainedData {
 struct DatasetOptions {
   /// Of class folders: called from the opening thread each time some more names were read.
   std::function<void()> listed;
+  /// Bounding boxes are read, which only shards have. A set in which no image has one is an error.
+  bool boxes = false;
   // For TFRecord shards alone:
   Split split = Split::training;        ///< which shards of a folder that holds several kinds
   std::optional<int64_t> label_offset;  ///< subtracted from labels; nothing: the checkpoint's, else 0
@@ -69,7 +75,8 @@ struct DatasetOptions {
 /// 10 classes, drawn at the image size; PIXELS is the side they are drawn at before they are scaled
 /// to the image size. Throws Error(Exit::data): folder missing, no class folders, a class without
 /// images (named). Throws Error(Exit::usage): an empty spec, a malformed synthetic one, a label
-/// offset for what has no labels of its own.
+/// offset for what has no labels of its own. Throws Error(Exit::data) too where boxes are asked for and
+/// no image has one.
 std::unique_ptr<Dataset> open_dataset(const std::string& spec, int image_size, const DatasetOptions& options = {});
 
 enum class Augment { none, standard, trivial };
@@ -96,6 +103,9 @@ struct LoaderOptions {
   size_t shuffle_buffer = 0;  ///< images that are drawn from while the set goes by in order; 0: the whole set is mixed
   /// Of encoded images; synthetic ones are drawn as they are.
   Augment augment = Augment::standard;
+  /// The part of at least one of an image's bounding boxes that a random crop of it must show
+  /// (pixels/augment.h); 0: boxes are not looked at.
+  double min_object_covered = 0;
   /// How likely a part of an image is erased, in [0, 1] (trivial_augment.h).
   double random_erasing = 0;
   Mixing mixing{};  ///< of all images, synthetic ones too

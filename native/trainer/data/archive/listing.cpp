@@ -57,7 +57,7 @@ class Lister {
 
   std::string nothing(const std::string& name) const {
     if (example_.empty()) return name + " is an empty archive. Give one with class folders of JPEG or PNG files";
-    const char* why = example_.ends_with(".xml") ? " (bounding boxes, perhaps, which training here does not use)" : "";
+    const char* why = example_.ends_with(".xml") ? " (bounding boxes, perhaps, which --boxes takes)" : "";
     return name + " holds no image (.jpg, .jpeg or .png), but files like " + example_ + why +
            ". Give an archive with class folders of JPEG or PNG files";
   }

@@ -1,5 +1,6 @@
 // Which part of an image is looked at, at which size: random for training, fixed for evaluation.
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "trainer/base/random.h"
@@ -25,6 +26,15 @@ struct ViewSize {
 /// 256 to 224, rounded.
 int evaluation_resize(int image_size);
 
+/// Up to so many pixels a side, crops are CIFAR's; above, ImageNet's.
+constexpr int kSmallImage = 64;
+
+/// What a random crop of ImageNet's kind must show of an image.
+struct Objects {
+  std::span<const Box> boxes{};
+  double min_covered = 0;  ///< the part of at least one box, by area; 0: no matter
+};
+
 /// The shorter side an image needs to be decoded at so that no view of it is blurred without need.
 int shorter_side_needed(Augment augment, int image_size);
 
@@ -35,7 +45,10 @@ int shorter_side_needed(Augment augment, int image_size);
 /// half of the time (He et al. 2015, section 4.2, whose 4 pixels of padding become 4 pixels of
 /// picture). standard, above: 8 to 100 % of the area at a ratio of 3/4 to 4/3, mirrored half of the
 /// time (Szegedy et al. 2015, section 6). trivial: as standard; what it does to the pixels comes
-/// after (trivial_augment.h).
-View plan_view(Augment augment, ViewSize size, int width, int height, Random& random);
+/// after (trivial_augment.h). Where `objects` says so, a crop above 64 pixels that shows too little
+/// of every box is drawn again, and after 100 tries the whole image is taken, as in TensorFlow's
+/// tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc. Boxes are counted in whole
+/// pixels, as there; one without any is shown by no crop.
+View plan_view(Augment augment, ViewSize size, int width, int height, Random& random, const Objects& objects = {});
 
 }  // namespace trainyard

@@ -17,6 +17,7 @@ LocalSources::LocalSources(const PrepOptions& options) : options_(options), fold
   // The small ones first, so that a slip in them shows before the long wait.
   options_.labels = local(options.labels, "", "labels");
   options_.label_names = local(options.label_names, "", "label-names");
+  options_.boxes = local(options.boxes, "", "boxes");
   options_.from = local(options.from, options.sha256, "from");
   options_.validation_from = local(options.validation_from, "", "validation-from");
 }

@@ -82,7 +82,8 @@ void check_ranks(const PrepOptions& options) {
   if (options.shards == 0 || options.from.starts_with("demo:")) {
     refuse(ranks + "TFRecord shards only, of images that are there", "Use one rank");
   }
-  for (const std::string* source : {&options.from, &options.validation_from, &options.labels, &options.label_names}) {
+  for (const std::string* source :
+       {&options.from, &options.validation_from, &options.labels, &options.label_names, &options.boxes}) {
     if (!is_address(read_source(*source).place)) continue;
     refuse(ranks + "shards of what all of them see, and nothing is downloaded", "Download " + *source + " first");
   }
@@ -114,12 +115,17 @@ void check(const PrepOptions& options) {
       refuse("images that are drawn have labels and a validation half already",
              "Leave --validation-from, --labels and --sha256 out");
     }
+    if (!options.boxes.empty()) refuse("images that are drawn have no bounding boxes", "Leave --boxes out");
     read_plan(options);
     return;
   }
   std::error_code ignored;
   const std::string place = read_source(options.from).place;
   if (!is_address(place) && !fs::exists(place, ignored)) refuse_source(options.from);
+  const std::string boxes = read_source(options.boxes).place;
+  if (!boxes.empty() && !is_address(boxes) && !fs::exists(boxes, ignored)) {
+    refuse("--boxes " + boxes + " does not exist", "Name ILSVRC2012_bbox_train_v2.tar.gz, or another source of boxes");
+  }
   if (options.shards == 0) refuse(place + " can only be made TFRecord shards of", "Add --shards N");
 }
 

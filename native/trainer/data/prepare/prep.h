@@ -35,6 +35,7 @@ struct PrepOptions {
   std::string validation_from;  ///< with shards: a source like `from` for the validation half
   std::string labels;           ///< a file or address: the labels of the images of `validation_from`, else of `from`
   std::string label_names;      ///< a file or address: the names of labels that are numbers
+  std::string boxes;            ///< with shards: bounding boxes of the images (box_file.h), a path or an address
   std::string sha256;           ///< of `from`
   std::string download_dir;     ///< where downloads are kept; empty: `to`.download, which is removed at the end
   std::string s3_endpoint;
@@ -49,16 +50,26 @@ struct PrepOptions {
   /// Images written so far, and how many there will be. Called from the writing threads, one at a
   /// time.
   std::function<void(int64_t done, int64_t total)> progress;
-  /// Called likewise for a file that is no readable image and is left out of the shards.
+  /// Called likewise for a file that is no readable image and is left out of the shards, and for one
+  /// in `boxes` that is no annotation.
   std::function<void(const std::string& path, const std::string& message)> on_bad_image;
+};
+
+/// What became of the bounding boxes.
+struct BoxSummary {
+  int64_t images = 0;         ///< that got some
+  int64_t unmatched = 0;      ///< boxes that belong to no image
+  int64_t without_area = 0;   ///< boxes that were left out
+  int64_t no_annotation = 0;  ///< files that were left out
 };
 
 struct PrepSummary {
   std::vector<std::string> class_names;  ///< in the order a data set lists them
   int64_t train_images = 0;
   int64_t validation_images = 0;
-  int64_t left_out = 0;  ///< files that are no readable images
-  int64_t found = 0;     ///< with shards: files of the source, those left out too
+  int64_t left_out = 0;             ///< files that are no readable images
+  int64_t found = 0;                ///< with shards: files of the source, those left out too
+  std::optional<BoxSummary> boxes;  ///< where they were asked for
   int64_t bytes = 0;
   double seconds = 0;
 };
@@ -73,7 +84,8 @@ struct PrepSummary {
 /// together (prep_together.h), and each summary has the sums over all of them. Throws
 /// Error(Exit::usage): a malformed `from`, options out of range, `to` exists and is not an empty
 /// folder. Throws Error(Exit::data): a file could not be written (path and reason named), the source
-/// holds no class folders, more than 100 of its files are no images; as find_halves and download do.
+/// holds no class folders, more than 100 of its files are no images; as find_halves, read_boxes and
+/// download do; boxes of which none, or the same ones of several, belong to an image.
 PrepSummary prep(const PrepOptions& options);
 
 }  // namespace trainyard

@@ -107,7 +107,8 @@ class Together {
     if (is_bucket(options.to) && options.download_dir.empty()) options.download_dir = folder_->path() + "/download";
     if (is_first()) return options;
     options.sha256.clear();
-    for (std::string* source : {&options.from, &options.validation_from, &options.labels, &options.label_names}) {
+    for (std::string* source :
+         {&options.from, &options.validation_from, &options.labels, &options.label_names, &options.boxes}) {
       if (!source->empty()) *source = read_source(*source).place;
     }
     return options;
@@ -115,9 +116,12 @@ class Together {
 
   void add_up() {
     own_found_ = summary_.found;
-    std::array<double, 5> sums{static_cast<double>(summary_.train_images),
-                               static_cast<double>(summary_.validation_images), static_cast<double>(summary_.left_out),
-                               static_cast<double>(summary_.bytes), static_cast<double>(own_found_)};
+    std::array<double, 6> sums{static_cast<double>(summary_.train_images),
+                               static_cast<double>(summary_.validation_images),
+                               static_cast<double>(summary_.left_out),
+                               static_cast<double>(summary_.bytes),
+                               static_cast<double>(own_found_),
+                               static_cast<double>(summary_.boxes ? summary_.boxes->images : 0)};
     sum(sums);
     const auto whole = [&](size_t at) { return static_cast<int64_t>(sums[at]); };
     summary_.train_images = whole(0);
@@ -125,6 +129,7 @@ class Together {
     summary_.left_out = whole(2);
     summary_.bytes = whole(3);
     summary_.found = whole(4);
+    if (summary_.boxes) summary_.boxes->images = whole(5);
   }
 
   void check_whole() {

@@ -2,9 +2,12 @@
 // map from names to lists of bytes, floats or whole numbers.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "trainer/data/boxes.h"
 #include "trainer/data/records/byte_source.h"
 
 namespace trainyard {
@@ -24,6 +27,12 @@ struct ExampleFields {
 /// of each name.
 ExampleFields read_example(ByteSource& source, Range record);
 
+/// The bounding boxes in `image/object/bbox/{xmin,ymin,xmax,ymax}`, lists of floats, as box_between
+/// takes them; those without area are left out. None where the record has no such lists. Throws
+/// BadImage for lists of different lengths or of more than kMostBoxesOfImage, and as read_example.
+std::vector<Box> read_example_boxes(ByteSource& source, Range record);
+constexpr size_t kMostBoxesOfImage = 10'000;
+
 /// The first names of features in the record, for a message: "height, image/encoded". Throws as
 /// read_example.
 std::string feature_names(ByteSource& source, Range record);
@@ -36,10 +45,14 @@ struct ExampleImage {
   std::string_view filename;
   int height = 0;
   int width = 0;
+  std::span<const Box> boxes{};
 };
 
 /// The serialized Example, with the features that TensorFlow's own scripts write:
-/// image/{encoded,format,filename, height,width,channels,colorspace} and image/class/{label,text}.
+/// image/{encoded,format,filename, height,width,channels,colorspace} and image/class/{label,text};
+/// of an image with boxes also image/object/bbox/{xmin,ymin,xmax,ymax} and, the image's label for
+/// each box, image/object/bbox/label (build_imagenet_data.py of tensorflow/models,
+/// research/inception).
 std::string write_example(const ExampleImage& image);
 
 }  // namespace trainyard

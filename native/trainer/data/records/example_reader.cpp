@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "trainer/data/images/image.h"
 #include "trainer/data/records/example.h"
@@ -17,6 +18,7 @@ constexpr uint64_t kFeaturesEntry = 1;
 constexpr uint64_t kEntryKey = 1;
 constexpr uint64_t kEntryValue = 2;
 constexpr uint64_t kBytesList = 1;
+constexpr uint64_t kFloatList = 2;
 constexpr uint64_t kInt64List = 3;
 constexpr uint64_t kListValue = 1;
 
@@ -27,6 +29,8 @@ constexpr size_t kNamesShown = 12;
 constexpr std::array<std::string_view, 3> kImageNames{"image/encoded", "image", "image_raw"};
 constexpr std::array<std::string_view, 3> kLabelNames{"image/class/label", "label", "class"};
 constexpr std::array<std::string_view, 1> kTextNames{"image/class/text"};
+constexpr std::array<std::string_view, 4> kBoxNames{"image/object/bbox/xmin", "image/object/bbox/ymin",
+                                                    "image/object/bbox/xmax", "image/object/bbox/ymax"};
 
 struct Entry {
   std::string name;  ///< empty where it is longer than any that is looked for
@@ -108,6 +112,29 @@ std::optional<int64_t> int64_value(ByteSource& source, const Entry& entry) {
   return value;
 }
 
+std::vector<float> float_values(ByteSource& source, const Entry& entry) {
+  std::vector<float> values;
+  const auto take = [&](Range floats) {
+    if (floats.size() % sizeof(float) != 0) throw BadImage("its " + entry.name + " ends within a number");
+    if (values.size() + floats.size() / sizeof(float) > kMostBoxesOfImage) {
+      throw BadImage("it has more than " + std::to_string(kMostBoxesOfImage) + " bounding boxes");
+    }
+    for (uint64_t at = floats.begin; at < floats.end; at += sizeof(float)) {
+      const std::string_view bytes = source.look(at, sizeof(float));
+      if (bytes.size() < sizeof(float)) throw BadImage("its " + entry.name + " is cut short");
+      std::memcpy(&values.emplace_back(), bytes.data(), sizeof(float));  // little-endian, as all that this runs on
+    }
+  };
+  const auto found = list_of(source, entry, kFloatList);
+  if (!found) return values;
+  WireReader list(source, *found);
+  while (list.next()) {
+    // Packed, or each with a tag of its own.
+    if (list.is(kListValue, Type::bytes) || list.is(kListValue, Type::fixed32)) take(list.range());
+  }
+  return values;
+}
+
 /// Takes the value of an entry into `field` where its name counts as much as that which filled it,
 /// or more.
 template <size_t N, typename Field, typename Read>
@@ -141,6 +168,23 @@ ExampleFields read_example(ByteSource& source, Range record) {
     take(kTextNames, entry, text_rank, found.text, [&] { return bytes_value(source, entry); });
   });
   return found;
+}
+
+std::vector<Box> read_example_boxes(ByteSource& source, Range record) {
+  std::array<std::vector<float>, 4> sides;
+  for_each_entry(source, record, [&](const Entry& entry) {
+    const auto at = static_cast<size_t>(std::find(kBoxNames.begin(), kBoxNames.end(), entry.name) - kBoxNames.begin());
+    if (at < sides.size()) sides[at] = float_values(source, entry);
+  });
+  const auto& [xmin, ymin, xmax, ymax] = sides;
+  for (const auto& side : sides) {
+    if (side.size() != xmin.size()) throw BadImage("its image/object/bbox lists have different lengths");
+  }
+  std::vector<Box> boxes;
+  for (size_t i = 0; i < xmin.size(); ++i) {
+    if (const auto box = box_between(xmin[i], ymin[i], xmax[i], ymax[i])) boxes.push_back(*box);
+  }
+  return boxes;
 }
 
 std::string feature_names(ByteSource& source, Range record) {

@@ -80,15 +80,19 @@ class Packer {
   std::optional<std::string> serialize(const PackItem& item) {
     std::optional<std::string> example;
     std::string problem;
+    bool has_boxes = false;
     try {
       const std::string file = patience_.read([&] { return item.data->encoded(item.index); });
       const ImageHeader header = read_image_header(file);
+      const std::span<const Box> boxes = options_.boxes_of ? options_.boxes_of(item) : std::span<const Box>();
       example = write_example({file, header.format, item.label, options_.class_names[static_cast<size_t>(item.label)],
-                               item.filename, header.height, header.width});
+                               item.filename, header.height, header.width, boxes});
+      has_boxes = !boxes.empty();
     } catch (const BadImage& error) {
       problem = error.what();
     }
     const std::lock_guard lock(mutex_);
+    if (has_boxes) ++summary_.with_boxes;
     if (!example && options_.on_bad_image) options_.on_bad_image(item.data->name(item.index), problem);
     if (options_.on_item) options_.on_item();
     return example;

@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "trainer/data/boxes.h"
 #include "trainer/data/source.h"
 
 namespace trainyard {
@@ -23,6 +25,9 @@ struct PackOptions {
   int every = 1;
   int threads = 1;
   std::vector<std::string> class_names;  ///< by label
+  /// Called, from the writing threads, for the bounding boxes of an item; they stay until all is
+  /// packed.
+  std::function<std::span<const Box>(const PackItem& item)> boxes_of;
   /// Called with each shard once it is whole, from the writing threads, several at a time.
   std::function<void(const std::string& path)> on_shard;
   /// Called for each item that was written or left out, from the writing threads, one at a time.
@@ -34,6 +39,7 @@ struct PackOptions {
 
 struct PackSummary {
   int64_t images = 0;
+  int64_t with_boxes = 0;  ///< of these
   int64_t bytes = 0;
 };
 

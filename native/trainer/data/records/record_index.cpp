@@ -34,8 +34,9 @@ int64_t file_bytes(const std::string& path) {
 /// What the threads share.
 class Indexer {
  public:
-  explicit Indexer(const ShardFiles& files) : files_(files), problems_(files.size()), lost_(files.size()) {
+  Indexer(const ShardFiles& files, bool with_boxes) : files_(files), problems_(files.size()), lost_(files.size()) {
     index_.shards.resize(files.size());
+    if (with_boxes) index_.boxes.resize(files.size());
     for (size_t i = 0; i < files.size(); ++i) total_ += file_bytes(files.path(i));
   }
 
@@ -114,6 +115,7 @@ class Indexer {
     std::set<int64_t> known;  // labels met in this shard, so that the lock is rarely needed
     int64_t reported = 0;
     while (auto record = walk.next()) {
+      if (!index_.boxes.empty()) index_.boxes[number].add(walk.boxes(*record));
       if (record->problem.empty() && !known.contains(record->label)) {
         meet(walk, *record, number);
         if (record->problem.empty()) known.insert(record->label);  // a damaged record speaks for no class
@@ -133,6 +135,7 @@ class Indexer {
       if (stopped_) return;
     }
     entries.shrink_to_fit();
+    if (!index_.boxes.empty()) index_.boxes[number].shrink_to_fit();
   }
 
   /// Takes a class in, or marks the record as damaged. The first shard that has a class speaks for
@@ -181,8 +184,9 @@ std::string record_name(const std::string& path, uint64_t offset) {
   return path + " at byte " + std::to_string(offset);
 }
 
-RecordIndex index_records(const ShardFiles& files, const std::function<void(int64_t done, int64_t total)>& progress) {
-  return Indexer(files).run(progress);
+RecordIndex index_records(const ShardFiles& files, const std::function<void(int64_t done, int64_t total)>& progress,
+                          bool with_boxes) {
+  return Indexer(files, with_boxes).run(progress);
 }
 
 }  // namespace trainyard

@@ -44,7 +44,7 @@ class Records : public Dataset {
  public:
   Records(const std::string& folder, const std::vector<std::string>& paths, const DatasetOptions& options)
       : files_(paths) {
-    RecordIndex index = index_records(files_, options.progress);
+    RecordIndex index = index_records(files_, options.progress, options.boxes);
     if (index.classes.empty()) {
       throw Error(Exit::data, index.first_problem.empty()
                                   ? "the shards in " + folder + " hold no record. Check that they were copied whole"
@@ -57,6 +57,7 @@ class Records : public Dataset {
     if (!classes.note.empty() && options.on_note) options.on_note(classes.note);
     names_ = std::move(classes.names);
     shards_ = std::move(index.shards);
+    boxes_ = std::move(index.boxes);
     for (auto& shard : shards_) {
       for (RecordEntry& entry : shard) {
         if (entry.label != RecordEntry::kNoLabel) entry.label -= static_cast<int32_t>(classes.offset);
@@ -81,6 +82,11 @@ class Records : public Dataset {
     }
   }
   bool pixels(size_t, int, uint8_t*) const override { return false; }
+  std::span<const Box> boxes(size_t index) const override {
+    if (boxes_.empty()) return {};
+    const size_t shard = shard_of(index);
+    return boxes_[shard].of(index - first_of(shard));
+  }
 
  private:
   std::string read(size_t index) const;
@@ -89,13 +95,15 @@ class Records : public Dataset {
   }
   const RecordEntry& entry(size_t index) const {
     const size_t shard = shard_of(index);
-    return shards_[shard][index - (shard == 0 ? 0 : ends_[shard - 1])];
+    return shards_[shard][index - first_of(shard)];
   }
+  size_t first_of(size_t shard) const { return shard == 0 ? 0 : ends_[shard - 1]; }
   [[noreturn]] void explain(size_t shard, const RecordEntry& entry) const;
 
   ShardFiles files_;
   std::vector<std::vector<RecordEntry>> shards_;
-  std::vector<size_t> ends_;  ///< of each shard's records, in the data set
+  std::vector<BoxLists> boxes_;  ///< likewise, or empty
+  std::vector<size_t> ends_;     ///< of each shard's records, in the data set
   std::vector<std::string> names_;
 };
 
@@ -104,7 +112,8 @@ class Records : public Dataset {
 void Records::explain(size_t shard, const RecordEntry& entry) const {
   const auto fd = files_.open(shard);
   ShardScan scan(fd->get(), files_.path(shard), descriptor_bytes(*fd, files_.path(shard)), entry.offset);
-  const auto record = scan.next();
+  auto record = scan.next();
+  if (record && !boxes_.empty()) scan.boxes(*record);
   if (record && !record->problem.empty()) throw BadImage(record->problem);
   if (record && !scan.is_sound(*record)) throw BadImage(kDamagedData);
   throw BadImage("the shard was changed while it was in use");

@@ -45,8 +45,20 @@ int eval_resize_for(const TrainOptions& options, int eval_image_size) {
                                std::to_string(eval_image_size) + " or more");
 }
 
+namespace {
+
+void check_object_covered(const TrainOptions& options, int image_size) {
+  if (options.min_object_covered == 0 || image_size > kSmallImage) return;
+  throw Error(Exit::usage, "--min-object-covered is about crops of images above " + std::to_string(kSmallImage) +
+                               " pixels, and these have " + std::to_string(image_size) +
+                               ". Leave it out, or use a larger --image-size");
+}
+
+}  // namespace
+
 void choose_image_sizes(const TrainOptions& options, TrainPlan& plan) {
   plan.image_size = image_size_for(options);
+  check_object_covered(options, plan.image_size);
   plan.eval_image_size = eval_image_size_for(options, plan.image_size);
   plan.eval_resize = eval_resize_for(options, plan.eval_image_size);
 }
@@ -54,6 +66,7 @@ void choose_image_sizes(const TrainOptions& options, TrainPlan& plan) {
 DatasetOptions dataset_options(const TrainOptions& options, bool says, const std::function<void()>& alive) {
   DatasetOptions data;
   data.label_offset = options.label_offset;
+  data.boxes = options.min_object_covered > 0;
   data.max_bad_images = options.max_bad_images;
   data.on_note = [says](const std::string& line) {
     if (says) std::fprintf(stderr, "trainer: warning: %s\n", line.c_str());
@@ -71,6 +84,7 @@ LoaderOptions loader_options(const TrainOptions& options, const TrainPlan& plan,
   loader.world = workers.world();
   loader.seed = options.seed;
   loader.augment = augment_of(options.augment);
+  loader.min_object_covered = options.min_object_covered;
   loader.random_erasing = options.random_erasing;
   loader.mixing = options.mixing;
   loader.repeats = options.repeated_augmentation;

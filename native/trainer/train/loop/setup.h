@@ -22,7 +22,8 @@ int eval_image_size_for(const TrainOptions& options, int image_size);
 /// it is below that size.
 int eval_resize_for(const TrainOptions& options, int eval_image_size);
 
-/// Sets the sizes of the plan's images by the three above.
+/// Sets the sizes of the plan's images by the three above. Throws Error(Exit::usage) too for a size
+/// whose crops look at no boxes, where these are asked for.
 void choose_image_sizes(const TrainOptions& options, TrainPlan& plan);
 
 /// says: lines for people go to stderr. alive: called while the data are listed and walked through.

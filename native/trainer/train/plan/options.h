@@ -49,6 +49,7 @@ struct TrainOptions {
   std::string resume = "auto";
   std::string init_weights;
   std::string augment = "standard";
+  double min_object_covered = 0;  ///< of one of an image's boxes, by a random crop; 0: boxes are not looked at
   double random_erasing = 0;
   Mixing mixing{};
   int repeated_augmentation = 1;  ///< views that an epoch has of each of its images

@@ -136,6 +136,10 @@ void check_options(const TrainOptions& options) {
   require(!options.memory_growth || options.device == "cuda",
           "--memory-growth is about the memory of GPUs, and --device cpu has none. Leave it out, or use --device cuda");
   check_jpeg_decoder({.decoder = options.jpeg_decoder, .device = options.device, .cache = options.cache});
+  require(options.min_object_covered >= 0 && options.min_object_covered <= 1,
+          "--min-object-covered must be in (0, 1], or 0 to look at no boxes");
+  require(options.min_object_covered == 0 || options.augment != "none",
+          "--min-object-covered is about random crops, and --augment none makes none. Leave one of them out");
   require(options.random_erasing >= 0 && options.random_erasing <= 1, "--random-erasing must be in [0, 1]");
   require(may_mix(options.mixing.mixup), "--mixup must be in (0, 100], or 0 for none");
   require(may_mix(options.mixing.cutmix), "--cutmix must be in (0, 100], or 0 for none");

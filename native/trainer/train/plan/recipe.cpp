@@ -23,6 +23,7 @@ nlohmann::json recipe_of(const TrainOptions& options, const TrainPlan& plan) {
   const OptimizerOptions& optimizer = options.optimizer;
   nlohmann::json recipe = {
       {"augment", options.augment},
+      {"min_object_covered", options.min_object_covered},
       {"random_erasing", options.random_erasing},
       {"mixup", options.mixing.mixup},
       {"cutmix", options.mixing.cutmix},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,11 @@ uint64_t key_of(const Dataset& dataset) {
     const std::string name = dataset.name(i);
     key = (key ^ name_key(std::string_view(name).substr(name.rfind('/') + 1))) * kPrime;
     key = (key ^ static_cast<uint64_t>(dataset.label(i))) * kPrime;
+    for (const Box& box : dataset.boxes(i)) {
+      for (const float side : {box.xmin, box.ymin, box.xmax, box.ymax}) {
+        key = (key ^ std::bit_cast<uint32_t>(side)) * kPrime;
+      }
+    }
   }
   return key;
 }
@@ -47,7 +53,7 @@ void require_same_data(const Dataset& dataset, const std::string& spec, Communic
     const bool same_counts = other[0] == all[0] && other[1] == all[1];
     throw Error(Exit::data, "rank " + std::to_string(rank) + " and rank 0 do not read the same data in " + spec +
                                 ": they have " + counted(other[0], other[1]) + " and " + counted(all[0], all[1]) +
-                                (same_counts ? ", with other names or labels" : "") +
+                                (same_counts ? ", with other names or labels, or other bounding boxes" : "") +
                                 ". Give every node the same data, for example by staging it again");
   }
 }

@@ -70,6 +70,17 @@ void ShardScan::read_fields(ScannedRecord& record) {
   if (!record.problem.empty() && !is_sound(record)) record.problem = kDamagedData;
 }
 
+std::vector<Box> ShardScan::boxes(ScannedRecord& record) {
+  if (!record.problem.empty()) return {};
+  const uint64_t begin = record.offset + kRecordHeader;
+  try {
+    return read_example_boxes(bytes_, {begin, begin + record.length});
+  } catch (const BadImage& error) {
+    record.problem = is_sound(record) ? error.what() : kDamagedData;
+    return {};
+  }
+}
+
 bool ShardScan::is_sound(const ScannedRecord& record) const {
   return has_sound_data(fd_, path_, record.offset, record.length);
 }

@@ -3,7 +3,9 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "trainer/data/boxes.h"
 #include "trainer/data/records/byte_source.h"
 
 namespace trainyard {
@@ -34,6 +36,9 @@ class ShardScan {
   bool is_sound(const ScannedRecord& record) const;
 
   std::string text(const ScannedRecord& record);
+  /// The bounding boxes of a record that can be used. Where they cannot be read it has a problem
+  /// then, and no boxes. Throws file_error.
+  std::vector<Box> boxes(ScannedRecord& record);
   uint64_t position() const { return at_; }
 
  private:
