@@ -145,9 +145,10 @@ class Pip:
         """Which packages the requirements come to, each with its version, by name. pip itself is
         none of them."""
         report = os.path.join(self.temporary, "report.json")
-        code, said = self.install(["--dry-run", "--ignore-installed", "--report", report])
+        alone = no_deps(self.params)
+        code, said = self.install(["--dry-run", "--ignore-installed", "--report", report] + alone)
         if code == 2 and any("no such option" in text for text in said):
-            self.make([])  # before pip 22.2
+            self.make(alone)  # before pip 22.2
             return self.frozen()
         if code != 0:
             raise pip_refusal(self.params["what"], said)
@@ -162,6 +163,12 @@ class Pip:
         if code != 0:
             raise Refused("pip could not list the packages: %s" % pip_error(said), REPORT)
         return [line for line in said if re.match(PACKAGE, line) and not is_pip(line)]
+
+
+def no_deps(params):
+    """For pip where all that the packages need is among them: versions that were decided on, and
+    those of a lock file."""
+    return ["--no-deps"] if params.get("isWhole") else []
 
 
 def is_pip(line):
@@ -251,8 +258,7 @@ def environment(params):
         require_space(ENVIRONMENTS, target, LEAST_FREE)
         progress("making a Python environment")
         with Pip(folder, params, wheels_of(params)) as pip:
-            # What the packages need is among them, but for requirements with hashes.
-            pip.make(["--no-deps"] if params.get("isWhole") else [])
+            pip.make(no_deps(params))
         relocate(folder, target)
         write_lines(os.path.join(folder, RECORD), params["lines"])
 

@@ -39,7 +39,7 @@ export const wishFlags: readonly Flag[] = [
   {
     name: 'requirements',
     value: 'FILE',
-    help: 'of your own program: put the Python packages of this requirements file on each node, in the versions that the head finds; the program finds them first',
+    help: 'of your own program: put the Python packages of this file on each node: a requirements file, pyproject.toml, pylock.toml or uv.lock; the head finds the versions that it leaves open',
   },
   {
     name: 'slurm',

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { debugpyPython } from '../support/debugpyPython.js';
+import { debugpyPython } from '../support/pinnedPython.js';
 import { expectExit, runCli } from '../support/harness.js';
 import { Stage } from './menus/stage.js';
 import { until } from './support/hostClient.js';
@@ -148,11 +148,14 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
     expect(readFileSync(join(home, '.trainyard/runs', run, 'code/notes.txt'), 'utf8')).toBe('no program\n');
 
     await workbench.writeFile(join(workbench.folder, 'workspace/src/requirements.txt'), 'six\n');
+    const project = '[project]\nname = "needs"\ndependencies = ["six"]\n';
+    await workbench.writeFile(join(workbench.folder, 'workspace/src/pyproject.toml'), project);
     const needs = { scheme: 'file', fsPath: join(workbench.folder, 'workspace/src/needs.py') };
     const installing = workbench.host.command('trainyard.runOnCluster', needs);
     await pick(workbench, 'Where to run it?', 'practice');
     await pick(workbench, 'How to start needs.py?', 'Once for Each Slot');
     await answer(workbench, 'Arguments of needs.py', '');
+    await workbench.page.getByText('Those of src/pyproject.toml').waitFor();
     await workbench.page.getByText('Those That the Nodes Have').waitFor();
     await workbench.screenshot('run-file-packages', 'dark', 1600);
     await pick(workbench, 'Which Python packages?', 'Those of src/requirements.txt');

@@ -41,6 +41,7 @@ export async function runCommand(
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
     env: options.env ?? process.env,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
@@ -56,6 +57,10 @@ export async function runCommand(
   child.stderr.setEncoding('utf8').on('data', take);
   const kill = (): void => {
     if (child.pid === undefined) return;
+    if (process.platform === 'win32') {
+      child.kill(); // which has no process groups
+      return;
+    }
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {

@@ -159,7 +159,7 @@ export class LocalMachine implements Machine {
    * Cancelled.
    */
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    await assertRequirements(request);
+    await assertRequirements(request, progress);
     if (request.kind === 'command' && request.cwd !== undefined && !request.code) {
       assertProgramHere(request.argv, request.cwd);
     }

@@ -146,7 +146,7 @@ export class SlurmMachine extends SshMachine {
   }
 
   override async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    await assertRequirements(request);
+    await assertRequirements(request, progress);
     progress.onProgress?.('connecting');
     const { profile } = request;
     const { allocation, placed, elsewhere } = await this.place(request);

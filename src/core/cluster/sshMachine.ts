@@ -137,7 +137,7 @@ export class SshMachine implements Machine {
   }
 
   async start(request: RunRequest, progress: Progress = {}): Promise<StartedRun> {
-    await assertRequirements(request);
+    await assertRequirements(request, progress);
     progress.onProgress?.('connecting');
     const tried: Runtimes[] = [];
     const looks: DeviceLooks = {

@@ -78,7 +78,7 @@ export const presetSchema = z
     requirements: optional(
       word.check(
         about(
-          'Of an own program: a requirements file of pip. Each node gets its Python packages before the start, in the versions that the head finds.',
+          'Of an own program: a requirements file of pip, pyproject.toml, pylock.toml or uv.lock. Each node gets its Python packages before the start, in the versions that the head finds where the file leaves them open.',
         ),
       ),
     ),

@@ -40,7 +40,7 @@ export type CodeRecord = z.infer<typeof codeRecordSchema>;
 const environmentRecordSchema = z.object({
   /** The environment's folder, the same on each node; `~` is the home folder there. */
   path: z.string(),
-  /** The requirements file, on the machine that the run was started from. */
+  /** The file that names the packages, on the machine that the run was started from. */
   requirements: z.string(),
   /** The version of the program's Python. */
   python: z.string(),

@@ -11,7 +11,9 @@ import type { EnvironmentRecord } from '../contracts/runSchema.js';
 import type { Bootstrap } from '../setup/bootstrap.js';
 import type { Installation, Installer } from '../setup/packages.js';
 import type { RelayNode } from '../setup/relay.js';
-import { assertDecided, type Requirements } from './requirements.js';
+import { assertFits } from './fits.js';
+import { assertDecided } from './lines.js';
+import type { Requirements } from './requirements.js';
 
 /** The packages of a run: those of a file, or those that an earlier start of the run had. */
 export type RunPackages = { requirements: Requirements } | { record: EnvironmentRecord };
@@ -75,6 +77,12 @@ export async function placePackages(
     const [first] = channels;
     if (!first) throw new TypeError('a run has nodes');
     assertSamePython(channels);
+    if ('requirements' in packages) {
+      const { fits, file } = packages.requirements;
+      for (const { node, markers } of channels) {
+        assertFits(fits, fileName(file), { name: node.name, markers });
+      }
+    }
     const decided =
       'record' in packages
         ? ofRecord(packages.record, first)
@@ -105,7 +113,7 @@ interface Decided {
   /** With their versions. */
   packages: string[];
   /** For pip in place of those lines: the requirements themselves, whose hashes pip compares. */
-  withHashes?: Pick<Requirements, 'text' | 'constraints'>;
+  withHashes?: Pick<Requirements, 'text' | 'constraints' | 'isWhole'>;
   /** Of a record: the hashes are not known any more. */
   hashed?: boolean | undefined;
 }
@@ -116,7 +124,7 @@ async function decide(
   place: PackagesPlace,
   progress: Progress,
 ): Promise<Decided> {
-  const { file, text, constraints, options, hashed } = requirements;
+  const { file, text, constraints, options, hashed, isWhole } = requirements;
   const key = hashOf(text, constraints);
   const { markers } = first;
   const { name, lines } = await place.installer.install(
@@ -125,11 +133,11 @@ async function decide(
       op: 'environment-lock',
       params: {
         ...shared(file, first, place),
-        ...{ dir: join(place.workdir, 'environments'), key, options, constraints, hashed },
+        ...{ dir: join(place.workdir, 'environments'), key, options, constraints, hashed, isWhole },
       },
       collection: {
         ...{ runtime: `own-${key}`, requirements: text },
-        own: { constraints, markers, isWhole: false },
+        own: { constraints, markers, isWhole },
       },
     },
     lockSchema,
@@ -142,7 +150,7 @@ async function decide(
     packages,
     options,
     requirements: file,
-    ...(hashed ? { withHashes: { text, constraints } } : {}),
+    ...(hashed ? { withHashes: { text, constraints, isWhole } } : {}),
   };
 }
 
@@ -177,7 +185,7 @@ async function make(
   const lines = [...options, ...packages];
   const text = withHashes?.text ?? lines.map((line) => `${line}\n`).join('');
   const constraints = withHashes?.constraints ?? '';
-  const isWhole = withHashes === undefined;
+  const isWhole = withHashes?.isWhole ?? true;
   const installation: Installation = {
     op: 'environment',
     params: {

@@ -6,8 +6,11 @@ import type { Spread } from '../../core/plan/runFile.js';
 export interface FileAnswers {
   spread: Spread;
   line: string;
-  /** Whether the nodes were to get the packages of a requirements file; undefined without one. */
-  packages?: boolean;
+  /**
+   * The name of the file whose packages the nodes were to get, or whether they were to get any;
+   * undefined where there was no such file.
+   */
+  packages?: string | boolean;
 }
 
 const profileKey = 'trainyard.fileProfile';

@@ -163,7 +163,7 @@ export class FormPage extends LitElement {
       id: 'requirements',
       label: 'Python packages',
       placeholder: 'requirements.txt',
-      help: 'A requirements file. Each node gets its packages before the start; left out: what the nodes have.',
+      help: 'A requirements file, pyproject.toml, pylock.toml or uv.lock. Each node gets its packages before the start; left out: what the nodes have.',
       value: values.requirements,
       problem: problems['requirements'],
       wide: true,

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DapClient } from '../../support/dapClient.js';
-import { debugpyPython } from '../../support/debugpyPython.js';
+import { debugpyPython } from '../../support/pinnedPython.js';
 import {
   cli,
   expectExit,

@@ -108,5 +108,24 @@ describe.skipIf(unavailable !== undefined)(
         });
       }
     }, 300_000);
+
+    it('get the packages of a lock file, whose hashes are compared here and there', async () => {
+      const requirements = join(home, 'pylock.toml');
+      const hash = '4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274';
+      const wheel = `{ url = "https://example.org/six.whl", hashes = { sha256 = "${hash}" } }`;
+      const text = `lock-version = "1.0"
+created-by = "test"
+packages = [
+  { name = "six", version = "1.17.0", marker = "sys_platform == 'linux'", wheels = [${wheel}] },
+  { name = "colorama", version = "0.4.6", marker = "sys_platform == 'win32'", wheels = [${wheel}] },
+]
+`;
+      writeFileSync(requirements, text);
+      const words = ['python3', '-c', 'import six; print(six.__version__)'];
+      const { dir } = await machine.start(requestOf({ profile, words, cwd: home, ranks: 2, requirements }));
+      const ended = await untilOver(machine, dir);
+      expect(ended.state).toMatchObject({ phase: 'finished', reason: null });
+      expect(ended.run?.environment).toMatchObject({ packages: ['six==1.17.0'], hashed: true });
+    }, 300_000);
   },
 );

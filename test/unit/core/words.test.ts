@@ -32,6 +32,10 @@ const forPrograms: Readonly<Record<string, RegExp>> = {
   'cluster/sshMachine.ts': /^--help$/,
   // About fields that are handed to sbatch.
   'contracts/slurmSchema.ts': /^(`--[a-z-]+` of sbatch|Further options of sbatch)/,
+  // Of pip, and of uv.
+  'environment/locked.ts': /^--extra-index-url $/,
+  'environment/pylock.ts': /^ --hash=$/,
+  'environment/uvLock.ts': /^--[a-z-]+$/,
   'measure/bakeOff.ts': /^--[a-z-]+$/,
   'measure/deepCheck.ts': /^--[a-z-]+$/,
   'measure/measureScaling.ts': /^--[a-z-]+$/,

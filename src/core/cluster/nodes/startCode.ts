@@ -73,12 +73,12 @@ function codeOf(request: RunRequest, before: RunDetails | undefined): RunCode | 
 }
 
 /**
- * UserError (usage) where the requirements of a request cannot be sent. To be asked before anything
- * is done.
+ * UserError (usage) where the requirements of a request cannot be sent; Cancelled. To be asked
+ * before anything is done.
  */
-export async function assertRequirements(request: RunRequest): Promise<void> {
+export async function assertRequirements(request: RunRequest, { signal }: Progress): Promise<void> {
   if (request.kind === 'command' && request.requirements !== undefined) {
-    await readRequirements(request.requirements);
+    await readRequirements(request.requirements, signal);
   }
 }
 
@@ -86,10 +86,11 @@ export async function assertRequirements(request: RunRequest): Promise<void> {
 async function packagesOf(
   request: RunRequest,
   before: RunDetails | undefined,
+  { signal }: Progress,
 ): Promise<RunPackages | undefined> {
   if (request.kind !== 'command' || request.ofTrainer) return undefined;
   if (request.requirements !== undefined) {
-    return { requirements: await readRequirements(request.requirements) };
+    return { requirements: await readRequirements(request.requirements, signal) };
   }
   const record = before?.run?.environment;
   return record && { record };
@@ -115,7 +116,7 @@ export async function startWithCode<T>(
   start: (spec: StartSpec) => Promise<T>,
   progress: Progress,
 ): Promise<T> {
-  const packages = await packagesOf(request, before);
+  const packages = await packagesOf(request, before, progress);
   const place = { profile: request.profile, nodes: withRanks(nodes, planned), workdir };
   const environment =
     packages &&

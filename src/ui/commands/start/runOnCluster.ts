@@ -1,6 +1,6 @@
 // Run on Cluster: a file of the workspace as an own program.
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import type { FileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
@@ -14,6 +14,7 @@ import { rememberedFile, rememberedProfile, rememberFile } from '../../remembere
 import { describeProfile } from '../../tree/describe.js';
 import { orderedProfiles } from '../profileOrder.js';
 import type { Ui } from '../ui.js';
+import { askPackages, packagesFor } from './askPackages.js';
 import { startRun } from './startRun.js';
 
 const title = 'Run on Cluster';
@@ -33,20 +34,20 @@ export async function runOnCluster(ui: Ui, given?: FileArgument): Promise<void> 
   if (line === undefined) return;
   const args = splitWords(line);
   const isHere = profile.kind === 'local';
-  const found = isHere ? undefined : requirementsFor(path, place.folder);
-  const packages = found === undefined ? undefined : await askPackages(found, before?.packages);
-  if (found !== undefined && packages === undefined) return;
+  const found = isHere ? [] : packagesFor(path, place.folder);
+  const packages = found.length === 0 ? undefined : await askPackages(title, found, before?.packages);
+  if (found.length > 0 && packages === undefined) return;
   const python = isHere ? await chosenPython(ui.services, vscode.Uri.file(path)) : usualPython;
   const words = fileWords({ file: place.file, args, spread, python });
   await rememberFile(memory, path, profile.name, {
     ...{ spread, line: joinWords(args) },
-    ...(packages === undefined ? {} : { packages }),
+    ...(packages === undefined ? {} : { packages: packages && basename(packages) }),
   });
   await startRun(ui, {
     profile: profile.name,
     words,
     ...(isHere ? { cwd: place.folder } : { codeFolder: place.folder }),
-    ...(packages === true && found !== undefined ? { requirements: found } : {}),
+    ...(typeof packages === 'string' ? { requirements: packages } : {}),
     label: basename(path),
     ...perOf(spread),
   });
@@ -112,35 +113,6 @@ async function askProfile(ui: Ui, last: string | undefined): Promise<ClusterSess
 function placeOf(path: string): { folder: string; file: string } {
   const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.file(path))?.uri.fsPath ?? dirname(path);
   return { folder, file: relative(folder, path).split(sep).join('/') };
-}
-
-/** The nearest requirements file of a Python program, in its folder or above it up to `folder`. */
-function requirementsFor(path: string, folder: string): string | undefined {
-  if (languageOf(path) !== 'python') return undefined;
-  for (let at = dirname(path); ; at = dirname(at)) {
-    const file = join(at, 'requirements.txt');
-    if (existsSync(file)) return file;
-    if (at === folder || at === dirname(at)) return undefined;
-  }
-}
-
-/** Whether the nodes get its packages; the answer of the last time is offered first. */
-async function askPackages(file: string, last = true): Promise<boolean | undefined> {
-  const items = [
-    {
-      label: `$(package) Those of ${vscode.workspace.asRelativePath(file)}`,
-      description: 'each node gets them before the start',
-      packages: true,
-    },
-    {
-      label: '$(circle-slash) Those That the Nodes Have',
-      description: 'nothing is installed',
-      packages: false,
-    },
-  ];
-  const ordered = last ? items : items.reverse();
-  const placeHolder = 'Which Python packages?';
-  return (await vscode.window.showQuickPick(ordered, { title, placeHolder }))?.packages;
 }
 
 async function askSpread(

@@ -2,11 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  assertDecided,
-  readRequirements,
-  type Requirements,
-} from '../../../../src/core/environment/requirements.js';
+import { assertDecided } from '../../../../src/core/environment/lines.js';
+import { readRequirements, type Requirements } from '../../../../src/core/environment/requirements.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 const folder = temporaryFolder();
@@ -78,8 +75,10 @@ describe('a requirements file', () => {
     ['pkg @ git+https://ghp_12@github.com/ada/pkg\n', 'an address has a password'],
     ['-r requirements.txt\nsix\n', 'includes itself'],
     ['-r none.txt\nsix\n', 'cannot be read: '],
+    ['six\rattrs\n', 'is no single line'],
+    ['six\u2028-e x\n', 'is no single line'],
     [Buffer.from([0xff, 0xfe, 0x41]), 'is no text in UTF-8'],
-    ['six\n'.repeat(300_000), 'has 1.2 MB, which is no requirements file'],
+    ['six\n'.repeat(300_000), 'has 1.2 MB, which is too much for a file of packages'],
   ])('%j is refused before anything is sent', async (text, words) => {
     await expect(read(text)).rejects.toMatchObject({
       code: 'usage',
@@ -119,6 +118,13 @@ describe('a requirements file', () => {
     expect(() => {
       assertDecided(option === '' ? [] : [option], [line], 'gpu1');
     }).toThrow('gpu1 says that');
+  });
+
+  it('may have any name but that of another kind of file', async () => {
+    for (const name of ['requirements-dev.lock', 'needs', 'toml']) {
+      writeFileSync(join(folder, name), 'six==1\n');
+      expect((await readRequirements(join(folder, name))).text).toBe('six==1\n');
+    }
   });
 
   it('says nothing of a password', async () => {
