@@ -5,7 +5,7 @@ import type { NodeRuntime } from '../setup/runtime.js';
 import { trainerTrial } from './preflight.js';
 
 /** GPUs are counted as NVML does, which is how the profile and the agent count them. */
-export const countsAsNvml = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
+const countsAsNvml = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
 
 /** The trial's words on another node, with the variables that ranks have there. */
 export function cudaTrial(
