@@ -9,6 +9,8 @@
 
 namespace trainyard {
 
+constexpr size_t kMostBoxesOfImage = 10'000;
+
 /// A bounding box in parts of the image's width (x) and height (y), from the upper left corner of
 /// the picture as it is stored: EXIF's orientation is not followed. 0 <= min < max <= 1.
 struct Box {

@@ -148,7 +148,7 @@ export class LocalMachine implements Machine {
       await checkTrainer(runtime.trainer),
       await checkDisk(await this.node.client(), await this.workdir(profile), profile.name),
       { name: 'slots', ok: true, detail: `${slots}: ${reason}`, hint: '' },
-      ...(await (await this.cuda()).check()),
+      ...(await (await this.cuda()).check(profile.env)),
       ...gpuChecks(offer),
       ...(deep ? await this.measure(profile, offer, progress) : []),
     ];

@@ -60,8 +60,11 @@ function putRun(run: RunFile, put: Put): void {
   put('code', run.code?.snapshot.slice(0, 12));
   put('commit', run.code?.commit?.slice(0, 12));
   if (run.price) put('price', `${run.price.amount} ${run.price.currency} per ${run.price.per} and hour`);
-  for (const [name, value] of Object.entries(run.env)) put(`$${name}`, value);
+  for (const [name, value] of Object.entries(run.env)) if (!ofPlace.has(name)) put(`$${name}`, value);
 }
+
+/** Where something lies on a machine, which is no setting. */
+const ofPlace = new Set(['TRAINYARD_NVIDIA_LIBRARIES']);
 
 function putStart(start: StartLine, put: Put): void {
   put('model', start.model);

@@ -29,4 +29,4 @@ export function packagesKind(name: string): PackagesKind {
 
 /** Whether a pyproject.toml of this text is likely to name packages: it is not read as TOML here. */
 export const namesDependencies = (text: string): boolean =>
-  /^\s*\[\s*project\s*\]/m.test(text) && /^\s*dependencies\s*=/m.test(text);
+  /^[ \t]*\[[ \t]*project[ \t]*\]/m.test(text) && /^[ \t]*dependencies[ \t]*=/m.test(text);

@@ -15,6 +15,12 @@ const requirement = /^[A-Za-z0-9][\w.-]*\s*(?:\[[^\]]*\])?\s*(?:$|[<>;@(]|[=!~]=
 /** Of `//NAME:PASSWORD@`, and of a token in the place of a name. A variable of pip's is none. */
 const password = /:\/\/[^/\s@]*:(?!\$\{)[^/\s@]+@|https?:\/\/(?!\$\{)[^/\s@]+@/;
 
+const hash = /\s--hash[=\s]\S+/g;
+/** Characters of a line without its hashes. */
+const longest = 4000;
+/** Of a package; pip takes `-C` too. */
+const options = /\s-(?!-hash[=\s])[-A-Za-z]\S*/;
+
 /** Of lines those that say where pip looks, and what it may take. */
 export const optionsOf = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.startsWith('-') && !onlyToDecide.test(line));
@@ -36,6 +42,13 @@ export function assertForNodes(line: string, file: string): void {
   const refuse = (what: string, hint: string): never => {
     throw new UserError('usage', `${file}: "${line}" ${what}`, hint);
   };
+  if (line.replaceAll(hash, '').length > longest) {
+    throw new UserError(
+      'usage',
+      `${file}: "${line.slice(0, 60)}…" is too long for a line of pip`,
+      'Correct it',
+    );
+  }
   if (password.test(line)) {
     throw new UserError(
       'usage',
@@ -64,7 +77,7 @@ export function assertForNodes(line: string, file: string): void {
   if (line.includes('${')) {
     refuse('has a variable, which pip takes in options alone', 'Name the package without it');
   }
-  const [option = ''] = /\s--(?!hash[=\s])\S+/.exec(line) ?? [];
+  const [option = ''] = options.exec(line) ?? [];
   if (option !== '') refuse(`has the option${option}, which is not followed`, 'Take it out');
 }
 

@@ -87,7 +87,7 @@ class Parser {
     const { kind, value } = this.tokens[this.at] ?? { kind: 'bracket', value: '' };
     this.at += 1;
     if (kind === 'text') return { kind, value };
-    return kind === 'word' && !reserved.includes(value) ? { kind: 'variable', value } : undefined;
+    return kind === 'word' && variables.has(value) ? { kind: 'variable', value } : undefined;
   }
 
   private operator(): string | undefined {
@@ -108,7 +108,12 @@ class Parser {
   }
 }
 
-const reserved = ['and', 'or', 'in', 'not'];
+/** Of PEP 508, and of lock files. */
+const variables = new Set([
+  ...['python_version', 'python_full_version', 'os_name', 'sys_platform', 'platform_release'],
+  ...['platform_system', 'platform_version', 'platform_machine', 'platform_python_implementation'],
+  ...['implementation_name', 'implementation_version', 'extra', 'extras', 'dependency_groups'],
+]);
 
 /** Which values of a lock file's own names are chosen: `'gpu' in extras`. */
 export interface Chosen {
@@ -139,8 +144,8 @@ function decidedChoice(
   chosen: Chosen,
 ): Marker | boolean | undefined {
   const { left, operator, right } = marker;
-  const variables = [left, right].filter(({ kind }) => kind === 'variable').map(({ value }) => value);
-  if (!variables.some((name) => isChoice(name) || name === 'extra')) return marker;
+  const names = [left, right].filter(({ kind }) => kind === 'variable').map(({ value }) => value);
+  if (!names.some((name) => isChoice(name) || name === 'extra')) return marker;
   const { value } = right;
   if (left.kind !== 'text' || right.kind !== 'variable' || !isChoice(value)) return undefined;
   if (operator !== 'in' && operator !== 'not in') return undefined;

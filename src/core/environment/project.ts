@@ -1,4 +1,6 @@
 // The packages that a pyproject.toml names as those of its project (PEP 621).
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { UserError } from '../base/errors.js';
 import { assertUnderstood, type Fits } from './fits.js';
@@ -26,9 +28,10 @@ const untold = {
   uv: [
     ...['index', 'index-url', 'extra-index-url', 'find-links', 'no-index'],
     ...['constraint-dependencies', 'override-dependencies', 'exclude-dependencies'],
+    ...['resolution', 'prerelease'],
   ],
   poetry: ['source'],
-  pdm: ['source'],
+  pdm: ['source', 'resolution'],
 } as const;
 
 const other = 'Name the lock file of the project, or a requirements file that its tool exports';
@@ -52,6 +55,7 @@ export async function projectLines(file: string): Promise<{ lines: string[]; fit
         : ' has its dependencies in the form of Poetry alone';
     return refuse(what, 'Write them as dependencies of [project], or name an exported requirements file');
   }
+  if (existsSync(join(dirname(file), 'uv.toml'))) refuse(': pip cannot follow the uv.toml beside it', other);
   for (const [name, keys] of Object.entries(untold)) {
     const said = tool[name as keyof typeof untold] ?? {};
     const key = keys.find((one) => said[one] !== undefined && !isExplicit(said[one]));
@@ -62,7 +66,7 @@ export async function projectLines(file: string): Promise<{ lines: string[]; fit
   for (const line of lines) {
     assertForNodes(line, file);
     // Comments, options and lines that go on are of requirements files alone.
-    if (!/^[A-Za-z0-9]/.test(line) || /[\r\n]|\\$|\s#|\s--/.test(line)) {
+    if (!/^[A-Za-z0-9]/.test(line) || /[\r\n]|\\$|\s#|\s-[-A-Za-z]/.test(line)) {
       refuse(`: "${line}" is no requirement`, 'Write, say, torch==2.9.1');
     }
     const name = nameOf(line);

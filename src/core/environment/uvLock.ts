@@ -25,6 +25,8 @@ const lockSchema = z.object({
   ),
 });
 
+type LockedPackage = NonNullable<z.output<typeof lockSchema>['package']>[number];
+
 /** Milliseconds. uv takes some hundredths of a second. */
 const patience = 60_000;
 /** What the project needs to run, as it is locked, and not its own packages; nothing is fetched. */
@@ -39,6 +41,7 @@ const words = [
  */
 export async function uvLines(file: string, signal?: AbortSignal): Promise<{ lines: string[]; fits: Fits }> {
   const lock = readToml(await textOf(file, mostLockBytes), lockSchema, file);
+  const locked = byName(lock.package ?? []);
   const fits = { python: lock['requires-python'] };
   assertUnderstood(fits, file);
   const lines = logicalLines(await exported(file, signal));
@@ -51,9 +54,8 @@ export async function uvLines(file: string, signal?: AbortSignal): Promise<{ lin
       );
     }
     const [, name = '', version] = /^([\w.-]+)(?:==([^\s;]+))?/.exec(line) ?? [];
-    const found = (lock.package ?? []).filter(
-      (one) =>
-        normalized(one.name) === normalized(name) && (version === undefined || one.version === version),
+    const found = (locked.get(normalized(name)) ?? []).filter(
+      (one) => version === undefined || one.version === version,
     );
     if (found.length === 0) {
       const hint = 'Name the lock file of the whole workspace';
@@ -67,18 +69,36 @@ export async function uvLines(file: string, signal?: AbortSignal): Promise<{ lin
   return { lines: [...new Set(indexes), ...lines], fits };
 }
 
+function byName(packages: readonly LockedPackage[]): Map<string, LockedPackage[]> {
+  const found = new Map<string, LockedPackage[]>();
+  for (const one of packages) {
+    const name = normalized(one.name);
+    const same = found.get(name);
+    if (same) same.push(one);
+    else found.set(name, [one]);
+  }
+  return found;
+}
+
 /** Its text for pip. */
 async function exported(file: string, signal: AbortSignal | undefined): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'trainyard-uv-'));
   try {
     const to = join(folder, 'requirements.txt');
     const args = [...words, '--output-file', to, '--project', dirname(file)];
-    const { code, output } = await runCommand('uv', args, {
+    const begun = performance.now();
+    const {
+      code,
+      signal: ended,
+      output,
+    } = await runCommand('uv', args, {
       timeout: patience,
       ...(signal ? { signal } : {}),
     });
     if (code === null) {
-      const what = `uv did not end within ${patience / 1000} s with ${file}`;
+      const isLate = performance.now() - begun >= patience;
+      const how = isLate ? `did not end within ${patience / 1000} s` : `was ended by ${ended ?? 'a signal'}`;
+      const what = `uv ${how} with ${file}`;
       throw new UserError('usage', what, 'Look at that project by uv, or name a requirements file');
     }
     if (code !== 0) {

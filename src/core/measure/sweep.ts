@@ -32,6 +32,8 @@ export interface SweepOptions extends Progress {
   atOnce: number;
   /** Among which trials of one node are shared out; empty where the nodes are those of the run. */
   hosts: readonly TrialHost[];
+  /** Hosts for trials that lost theirs, where none of `hosts` is left. */
+  reserves?: readonly string[];
   /** After each change of a trial, with all of them. */
   onSweep: (sweep: Sweep) => Promise<void>;
   /** Each run as it starts. */
@@ -65,11 +67,13 @@ class Sweeping {
   private readonly hosts: TrialHosts;
   /** Those that get no more trials, and of which that was said. */
   private readonly dropped = new Set<string>();
+  /** Trials that lost a host: a second loss may be their own doing. */
+  private readonly moved = new Set<number>();
 
   constructor(private readonly options: SweepOptions) {
     this.sweep = { ...options.sweep, cancelled: false };
     this.logger = options.logger ?? nullLogger;
-    this.hosts = new TrialHosts(options.hosts);
+    this.hosts = new TrialHosts(options.hosts, options.reserves);
   }
 
   async run(): Promise<Sweep> {
@@ -155,8 +159,13 @@ class Sweeping {
   private async canMove(number: number): Promise<boolean> {
     const trial = this.trial(number);
     const { host } = trial;
-    if (host === undefined || !this.hosts.drop(host)) return false;
-    this.sayDropped(host, 'it was lost, and its trials begin anew on another host');
+    if (host === undefined || !this.hosts.lose(host)) return false;
+    this.sayDropped(host, 'it was lost');
+    if (this.moved.has(number)) {
+      await this.change(trial, { why: `${trial.why} A host was lost under this trial before.`.trim() });
+      return false;
+    }
+    this.moved.add(number);
     await this.replace(triedAgain(trial));
     return true;
   }

@@ -14,6 +14,8 @@ import { roomFor, trialsAtOnce } from '../sweep/room.js';
 export interface TrialPlaces {
   atOnce: number;
   hosts: readonly TrialHost[];
+  /** All hosts that trials may be shared out among, also those without room now. */
+  reserves: readonly string[];
   without: readonly string[];
 }
 
@@ -28,12 +30,13 @@ export async function trialPlaces(
   wish: GpuWish | undefined,
 ): Promise<TrialPlaces> {
   const shared = asked === 1 ? undefined : sharedHosts(trial);
-  if (!shared && asked !== 'gpus') return { atOnce: asked, hosts: [], without: [] };
+  const unshared = { hosts: [], reserves: [], without: [] };
+  if (!shared && asked !== 'gpus') return { atOnce: asked, ...unshared };
   const named = shared ?? trial.hosts;
   const nodes = machine.nodes.filter(({ name }) => named === undefined || named.includes(name));
   if (!shared) {
     const counts = await Promise.all(nodes.map(gpusOf));
-    return { atOnce: trialsAtOnce(counts, wish, trial.nodes), hosts: [], without: [] };
+    return { atOnce: trialsAtOnce(counts, wish, trial.nodes), ...unshared };
   }
 
   const { there, without } = await reached(nodes);
@@ -42,10 +45,11 @@ export async function trialPlaces(
     .map((offer) => ({ host: offer.host.host, room: roomOn(offer, wish, asked) }))
     .filter(({ room }) => room > 0);
   // Where all GPUs are taken, or none has room, a start says so, or queues.
-  if (asked !== 'gpus') return { atOnce: asked, hosts, without };
+  const reserves = there.map(({ name }) => name);
+  if (asked !== 'gpus') return { atOnce: asked, hosts, reserves, without };
   const room = hosts.reduce((sum, one) => sum + one.room, 0);
   const counts = offers.map(({ gpus }) => gpus.length);
-  return { atOnce: room > 0 ? room : trialsAtOnce(counts, wish, trial.nodes), hosts, without };
+  return { atOnce: room > 0 ? room : trialsAtOnce(counts, wish, trial.nodes), hosts, reserves, without };
 }
 
 type NamedNode = Machine['nodes'][number];

@@ -46,7 +46,11 @@ export class TrialHosts {
   private readonly finished = new Set<string>();
   private readonly failed = new Map<string, number>();
 
-  constructor(private hosts: readonly TrialHost[]) {}
+  /** `reserves`: hosts without room, which take the place of the last one that is lost. */
+  constructor(
+    private hosts: readonly TrialHost[],
+    private reserves: readonly string[] = [],
+  ) {}
 
   /**
    * A host for the trial, with the fewest under way for its room, of several the first; undefined
@@ -76,6 +80,16 @@ export class TrialHosts {
     const failed = (this.failed.get(host) ?? 0) + 1;
     this.failed.set(host, failed);
     return failed >= mostFailed && this.drop(host) ? host : undefined;
+  }
+
+  /** The host is gone. False where there is no other one, not even without room. */
+  lose(host: string): boolean {
+    this.reserves = this.reserves.filter((one) => one !== host);
+    const left = this.hosts.filter((one) => one.host !== host);
+    const hosts = left.length > 0 ? left : this.reserves.map((one) => ({ host: one, room: 1 }));
+    if (hosts.length === 0) return false;
+    this.hosts = hosts;
+    return true;
   }
 
   /** No more trials for this host. False where there is no other one. */

@@ -248,6 +248,11 @@ TEST(BoxTables, find_by_name_what_was_added_in_any_order) {
   EXPECT_THAT(table.of(table.find("lily").value()), ElementsAre(a, b));
   EXPECT_THAT(table.of(table.find("tulip").value()), ElementsAre(b));
   for (const char* name : {"", "ros", "roses", "zinnia"}) EXPECT_FALSE(table.find(name)) << name;
+  const std::vector<Box> many(kMostBoxesOfImage, a);
+  table.add("peony", many);
+  table.finish();
+  table.add("peony", {&b, 1});
+  EXPECT_THROW(table.finish(), Error);
   EXPECT_EQ(image_stem("n01440764/n01440764_10040.JPEG"), "n01440764_10040");
   EXPECT_EQ(image_stem("a.b/c"), "c");
 }

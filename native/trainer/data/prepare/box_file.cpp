@@ -105,7 +105,8 @@ FoundBoxes read_folder(const std::string& folder, const BoxReading& options) {
     annotations.take(path, [&] {
       std::error_code error;
       const uint64_t size = fs::file_size(path, error);
-      if (!error && size > kLongestFile) refuse_size();
+      if (error) throw BadAnnotation("it is no file that can be read");
+      if (size > kLongestFile) refuse_size();
       return read_file(path);
     });
   }

@@ -39,6 +39,11 @@ void BoxTable::finish() {
       sorted.add(name(at), of(at));
     }
   }
+  for (size_t image = 0; image < sorted.images(); ++image) {
+    if (sorted.of(image).size() <= kMostBoxesOfImage) continue;
+    throw Error(Exit::data, std::string(sorted.name(image)) + " has more than " + std::to_string(kMostBoxesOfImage) +
+                                " bounding boxes. Look for images of one name");
+  }
   sorted.names_.shrink_to_fit();
   sorted.name_ends_.shrink_to_fit();
   sorted.lists_.shrink_to_fit();

@@ -26,7 +26,8 @@ class BoxTable {
   /// more boxes in all, or images, than kMostBoxes.
   void add(std::string_view name, std::span<const Box> boxes);
   /// Once all are added, before anything is asked for: boxes that were added under the same name
-  /// become those of one image, in the order in which they were added.
+  /// become those of one image, in the order in which they were added. Throws Error(Exit::data) for
+  /// an image of more than kMostBoxesOfImage.
   void finish();
 
   size_t images() const { return lists_.images(); }

@@ -31,7 +31,6 @@ ExampleFields read_example(ByteSource& source, Range record);
 /// takes them; those without area are left out. None where the record has no such lists. Throws
 /// BadImage for lists of different lengths or of more than kMostBoxesOfImage, and as read_example.
 std::vector<Box> read_example_boxes(ByteSource& source, Range record);
-constexpr size_t kMostBoxesOfImage = 10'000;
 
 /// The first names of features in the record, for a message: "height, image/encoded". Throws as
 /// read_example.

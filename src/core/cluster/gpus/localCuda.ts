@@ -14,13 +14,18 @@ export interface TriedCuda {
   trouble: string | undefined;
 }
 
+const namesFolders = (env: Profile['env']): boolean => env?.['TRAINYARD_NVIDIA_LIBRARIES'] !== undefined;
+
 /** `env`: of the process that programs are started from. */
 export class LocalCuda {
   constructor(private readonly options: LocalCudaOptions & { env: NodeJS.ProcessEnv }) {}
 
-  /** The row of NVIDIA's libraries; empty where no build of the CUDA back end fits. UserError. */
-  check(): Promise<CheckResult[]> {
-    return checkLocalLibraries(this.options);
+  /**
+   * The row of NVIDIA's libraries; empty where no build of the CUDA back end fits, and where the
+   * profile's `env` names their folders. UserError.
+   */
+  async check(env: Profile['env']): Promise<CheckResult[]> {
+    return namesFolders(env) ? [] : checkLocalLibraries(this.options);
   }
 
   /**
@@ -29,7 +34,7 @@ export class LocalCuda {
    * installed, those that are here must do. UserError (preflight), Cancelled.
    */
   async provide(env: Profile['env'], plain: NodeRuntime, progress: Progress): Promise<NodeRuntime> {
-    if (env?.['TRAINYARD_NVIDIA_LIBRARIES'] !== undefined) return plain;
+    if (namesFolders(env)) return plain;
     try {
       const nvidia = await provideLocalLibraries(this.options, plain.runtimeDir, progress);
       return nvidia === undefined ? plain : { ...plain, nvidia };

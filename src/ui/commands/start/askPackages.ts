@@ -1,8 +1,9 @@
 // Whose Python packages the nodes get for a file that is run on a cluster.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { namesDependencies, packagesFiles } from '../../../core/environment/kinds.js';
+import { mostBytes } from '../../../core/environment/text.js';
 import { languageOf } from '../../../core/plan/runFile.js';
 
 /**
@@ -18,8 +19,12 @@ export function packagesFor(path: string, folder: string): string[] {
 }
 
 /** A pyproject.toml may well be there for other things than packages. */
-const namesPackages = (file: string): boolean =>
-  existsSync(file) && (basename(file) !== 'pyproject.toml' || namesDependencies(readFileSync(file, 'utf8')));
+function namesPackages(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) return false;
+  if (basename(file) !== 'pyproject.toml') return true;
+  return found.size <= mostBytes && namesDependencies(readFileSync(file, 'utf8'));
+}
 
 /**
  * The file whose packages the nodes get, false for none; the answer of the last time is offered

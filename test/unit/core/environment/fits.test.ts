@@ -76,6 +76,10 @@ it.each(['3.9', '^3.9', '>=three', '>=3.9.*', '~=3', '>=3.9 or <4'])('%j is no s
   expect(satisfies('3.11.7', text)).toBeUndefined();
 });
 
+it.each(['constructor == "x"', 'foo_bar == ""'])('%s is no condition', (text) => {
+  expect(parseMarker(text)).toBeUndefined();
+});
+
 it('names a node whose Python the packages are not for', () => {
   const node = { name: 'gpu1', markers: values };
   assertFits({}, 'f', node);

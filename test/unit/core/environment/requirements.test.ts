@@ -65,6 +65,8 @@ describe('a requirements file', () => {
     ['six = 1\n', 'is no requirement'],
     ['pkg @ git+https://${TOKEN}@github.com/ada/pkg\n', 'has a variable'],
     ['six --config-settings=a=b\n', 'has the option --config-settings=a=b'],
+    ['six==1 -C--build-option=x\n', 'has the option -C--build-option=x'],
+    [`six @ https:${'//:'.repeat(30_000)}\n`, 'is too long for a line of pip'],
     ['-c https://example.org/limits.txt\nsix\n', 'are not followed'],
     ['--pre --editable .\n', '"--editable ." is a folder or file of this machine'],
     ['https://example.org/six.whl\n', 'is a folder or file of this machine'],

@@ -90,6 +90,19 @@ describe('the host of a trial', () => {
   });
 });
 
+describe('a host that is lost', () => {
+  it('is taken no more; the last one gives its place to hosts without room', () => {
+    const shared = new TrialHosts([{ host: 'gpu1', room: 2 }], ['gpu1', 'gpu2']);
+    expect(shared.lose('gpu1')).toBe(true);
+    expect([shared.take(1), shared.take(2)]).toEqual(['gpu2', 'gpu2']);
+    expect(shared.lose('gpu2')).toBe(false);
+    const unshared = new TrialHosts([], ['gpu1', 'gpu2']);
+    expect(unshared.take(1)).toBeUndefined();
+    expect(unshared.lose('gpu1')).toBe(true);
+    expect(unshared.take(1)).toBe('gpu2');
+  });
+});
+
 /** What of a sample says which GPUs there are, and which of them somebody holds. */
 const sampleOf = (count: number, taken: number) => ({
   waiting: [],
@@ -124,6 +137,7 @@ describe('the places of trials', () => {
         { host: 'gpu1', room: 4 },
         { host: 'gpu2', room: 2 },
       ],
+      reserves: ['gpu1', 'gpu2'],
       without: [],
     });
     const taken = await trialPlaces(machine({ gpu1: 8, gpu2: 5 }, 4), typed(), 'gpus', two);
@@ -131,6 +145,7 @@ describe('the places of trials', () => {
     expect(await trialPlaces(machine({ gpu1: 8, gpu2: undefined }), typed(), 'gpus', two)).toEqual({
       atOnce: 4,
       hosts: [{ host: 'gpu1', room: 4 }],
+      reserves: ['gpu1'],
       without: ['gpu2'],
     });
     const down = trialPlaces(machine({ gpu1: undefined, gpu2: undefined }), typed(), 'gpus', two);
@@ -147,7 +162,7 @@ describe('the places of trials', () => {
       { host: 'gpu2', room: 4 },
     ]);
     const full = await trialPlaces(machine({ gpu1: 8, gpu2: 4 }, 8), typed(), 'gpus', two);
-    expect(full).toEqual({ atOnce: 2, hosts: [], without: [] });
+    expect(full).toEqual({ atOnce: 2, hosts: [], reserves: ['gpu1', 'gpu2'], without: [] });
   });
 
   it('of trials on all nodes are those of the node with the fewest', async () => {
@@ -155,6 +170,7 @@ describe('the places of trials', () => {
     expect(await trialPlaces(machine({ login: 0, gpu1: 8, gpu2: 4 }), all, 'gpus', two)).toEqual({
       atOnce: 2,
       hosts: [],
+      reserves: [],
       without: [],
     });
   });
@@ -165,14 +181,16 @@ describe('the places of trials', () => {
     expect(await trialPlaces(both, typed(), 3, undefined)).toEqual({
       atOnce: 3,
       hosts: [each('gpu1'), each('gpu2')],
+      reserves: ['gpu1', 'gpu2'],
       without: [],
     });
-    const none = { hosts: [], without: [] };
+    const none = { hosts: [], reserves: [], without: [] };
     expect(await trialPlaces(both, typed(), 1, undefined)).toEqual({ atOnce: 1, ...none });
     expect(await trialPlaces(both, typed({ hosts: ['gpu2'] }), 3, undefined)).toEqual({ atOnce: 3, ...none });
     expect(await trialPlaces(machine({ gpu1: 1, gpu2: 4 }), typed(), 3, two)).toEqual({
       atOnce: 3,
       hosts: [{ host: 'gpu2', room: 2 }],
+      reserves: ['gpu1', 'gpu2'],
       without: [],
     });
     const named = { count: 2, indices: [0, 2], text: '0,2' };
