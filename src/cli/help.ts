@@ -3,7 +3,7 @@ import { synopsis } from './args.js';
 import type { Verb } from './context.js';
 
 const runNote =
-  'RUN is an id, a unique prefix or part of one, a run folder, or last. P is the name of a profile; local is always there.';
+  'RUN is an id, a unique prefix or part of one, a name of --name, a run folder, or last, the newest. P is the name of a profile; local is always there.';
 
 export function generalHelp(verbs: readonly Verb[]): string[] {
   const width = Math.max(...verbs.map(({ verb }) => verb.length));
