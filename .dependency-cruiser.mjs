@@ -76,6 +76,7 @@ export const coreFolders = [
   'cluster',
   'tunnels',
   'follow',
+  'follow/webPage',
   'bakeoff',
   'sweep',
   'measure',

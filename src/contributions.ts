@@ -146,6 +146,7 @@ export interface CommandArguments {
   'trainyard.openTensorBoardInBrowser': [run?: RunArgument];
   'trainyard.openLogs': [run?: RunArgument];
   'trainyard.openTerminal': [run?: RunArgument];
+  'trainyard.openWebPage': [run?: RunArgument];
   'trainyard.attachDebugger': [run?: RunArgument];
   'trainyard.showBatchScript': [run?: RunArgument];
   'trainyard.revealRunFolder': [run?: RunArgument];
@@ -221,6 +222,7 @@ const commandTable: Record<CommandId, true> = {
   'trainyard.openTensorBoardInBrowser': true,
   'trainyard.openLogs': true,
   'trainyard.openTerminal': true,
+  'trainyard.openWebPage': true,
   'trainyard.attachDebugger': true,
   'trainyard.showBatchScript': true,
   'trainyard.revealRunFolder': true,
@@ -347,6 +349,7 @@ export const contextValues = {
 export const contextKeys = {
   hasRuns: 'trainyard.hasRuns',
   hasDebuggedRun: 'trainyard.hasDebuggedRun',
+  hasOwnRun: 'trainyard.hasOwnRun',
   hasSlurmRuns: 'trainyard.hasSlurmRuns',
   hasActiveRun: 'trainyard.hasActiveRun',
   hasTwoRuns: 'trainyard.hasTwoRuns',

@@ -15,6 +15,7 @@ import { importHosts } from './verbs/profiles/import.js';
 import { clean, killLeftovers } from './verbs/cluster/leftovers.js';
 import { logs } from './verbs/logs.js';
 import { mcp } from './verbs/mcp.js';
+import { open } from './verbs/open.js';
 import { predict } from './verbs/checkpoints/predict.js';
 import { profiles } from './verbs/profiles/profiles.js';
 import { report } from './verbs/report.js';
@@ -59,6 +60,7 @@ export const verbs: readonly Verb[] = [
   exportVerb,
   tensorboard,
   debug,
+  open,
   terminal,
   tunnel,
   deleteRun,

@@ -35,6 +35,18 @@ beforeAll(async () => {
 });
 afterAll(() => workbench.close());
 
+/** Says where it listens, as Jupyter and others do. */
+const page = `import http.server
+class Page(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"the page of a run" if "token=s3" in self.path else b"no token")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+print("http://127.0.0.1:%d/?token=s3" % server.server_port, flush=True)
+server.serve_forever()
+`;
+
 const over = async (count: number, phase: string): Promise<string> => {
   await until(
     `${count} runs, the last one ${phase}`,
@@ -125,6 +137,27 @@ test('what cannot be run says what to do', async () => {
   expect(workbench.runs()).toHaveLength(2);
 });
 
+/** On the profile practice, of a program that was started on the command line. */
+async function opensItsPage(): Promise<void> {
+  const stage = new Stage(workbench);
+  const options = { env: { TRAINYARD_HOME: dirname(stage.profiles) }, cwd: workbench.folder };
+  const words = ['--detach', '--name', 'serves', '--', 'python3', '-c', page];
+  expectExit(await runCli(['run', 'practice', ...words], options), 0);
+  await workbench.showViews();
+  await workbench.host.command('trainyard.refresh');
+  await clickMenu(workbench, stage.row('runs', 'serves'), 'Open Web Page');
+  const toast = workbench.page.locator('.notification-toast', { hasText: 'leads to 127.0.0.2' });
+  await toast.waitFor();
+  expect(await toast.innerText()).not.toContain('token');
+  await workbench.screenshot('web-page', 'dark', 1600);
+  const opening = workbench.page.context().waitForEvent('page', { timeout: 60_000 });
+  await toast.getByRole('button', { name: 'Open in Browser' }).click();
+  const browser = await opening;
+  await browser.getByText('the page of a run').waitFor({ timeout: 60_000 });
+  await browser.close();
+  expectExit(await runCli(['stop', 'serves', '--now'], options), 0);
+}
+
 test('on a cluster over SSH the folder of the workspace goes along', async () => {
   const cluster = await startNodes(join(workbench.folder, 'practice'), 1);
   try {
@@ -166,6 +199,7 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
       .first()
       .waitFor({ timeout: 60_000 });
     expect(readdirSync(join(home, '.trainyard/environments'))).toHaveLength(2);
+    await opensItsPage();
   } finally {
     await cluster.stop();
   }

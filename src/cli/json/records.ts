@@ -312,6 +312,7 @@ export const outputRecords = {
       pathMappings: z.optional(z.array(z.strictObject({ localRoot: text, remoteRoot: text }))),
     }),
   }),
+  page: record('page', { ...ofRun, rank: count, host: text, url: text }),
   tunnel: record('tunnel', { local: text, port: count, remote: text }),
   tagged: record('tagged', { ...ofRun, ...aboutSchema.shape }),
   stopped: record('stopped', { ...ofRun, phase: text }),

@@ -31,6 +31,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   export: ['exported'],
   tensorboard: ['served-tensorboard'],
   debug: ['debugger'],
+  open: ['page'],
   delete: ['deleted', 'deleted-checkpoint'],
   tunnel: ['tunnel'],
   'kill-leftovers': ['process'],

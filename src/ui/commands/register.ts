@@ -66,6 +66,7 @@ function tableOf(ui: Ui): Table {
     'trainyard.openTensorBoardInBrowser': async (run) => (await runs()).openTensorBoardInBrowser(ui, run),
     'trainyard.openLogs': async (run) => (await runs()).openLogs(ui, run),
     'trainyard.openTerminal': async (run) => (await runs()).openTerminal(ui, run),
+    'trainyard.openWebPage': async (run) => (await runs()).openWebPage(ui, run),
     'trainyard.attachDebugger': async (run) => (await runs()).attachDebugger(ui, run),
     'trainyard.showBatchScript': async (run) => (await runs()).showBatchScript(ui, run),
     'trainyard.revealRunFolder': async (run) => (await runs()).revealRunFolder(ui, run),

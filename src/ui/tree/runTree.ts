@@ -275,6 +275,7 @@ export class RunTree implements TreeSource<RunTreeNode>, vscode.Disposable {
     this.keys.update({
       hasRuns: runs.length > 0,
       hasDebuggedRun: runs.some(({ entry, status }) => entry.run?.debug !== undefined && !isOver(status)),
+      hasOwnRun: runs.some(({ entry, status }) => entry.run?.program === 'command' && !isOver(status)),
       hasSlurmRuns: runs.some(({ entry }) => entry.run?.slurm !== undefined),
       hasTwoRuns: runs.length > 1,
       areRunsFiltered: isFiltered,

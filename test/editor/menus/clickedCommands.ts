@@ -22,5 +22,6 @@ export const clicked: readonly CommandId[] = [
   'trainyard.exportRun',
   'trainyard.setPrice',
   'trainyard.runSweep',
+  'trainyard.openWebPage',
   'trainyard.attachDebugger',
 ];

@@ -278,6 +278,7 @@ export const gpus: Clicks = {
 /** What another test clicks: its file, and the words there. */
 export const elsewhere: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'runs runs.last inline connect': ['addCluster.test.ts', "getByRole('button', { name: 'Connect' }).click()"],
+  'runs run.active menu openWebPage': ['ownProgram.test.ts', "'Open Web Page')"],
   'runs run.active menu attachDebugger': ['ownProgram.test.ts', "'Attach Debugger')"],
   'runs run menu showBatchScript': ['../long/editorSlurm.test.ts', "'Show Batch Script')"],
   'runs run menu exportRun': ['../long/editorExport.test.ts', "'Export Run…')"],

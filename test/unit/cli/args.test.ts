@@ -164,7 +164,7 @@ describe('the table of verbs', () => {
   it('has every verb of the contracts, each with help', () => {
     const names = verbs.map(({ verb }) => verb);
     const contract =
-      'profiles import trust check gpus exec copy stage run runs compare report sweep tag attach logs resume run-from stop checkpoints eval predict export download tensorboard debug terminal tunnel delete kill-leftovers clean mcp runtime';
+      'profiles import trust check gpus exec copy stage run runs compare report sweep tag attach logs resume run-from stop checkpoints eval predict export download tensorboard debug open terminal tunnel delete kill-leftovers clean mcp runtime';
     expect([...names].sort()).toEqual(contract.split(' ').sort());
     for (const verb of verbs) {
       const text = verbHelp(verb).join('\n');

@@ -12,6 +12,7 @@ export { openDashboard } from './openDashboard.js';
 export { openLogs } from './openLogs.js';
 export { openTensorBoard } from './openTensorBoard.js';
 export { openTensorBoardInBrowser } from './openTensorBoardInBrowser.js';
+export { openWebPage } from './openWebPage.js';
 export { openTerminal } from './openTerminal.js';
 export { resumeElsewhere } from './resumeElsewhere.js';
 export { resumeRun } from './resumeRun.js';

@@ -1,0 +1,45 @@
+// Open Web Page: what a program of a run serves, say Jupyter or a demo.
+import * as vscode from 'vscode';
+import type { RunArgument } from '../../../contributions.js';
+import { UserError } from '../../../core/base/errors.js';
+import { findWebPage, pageUrl } from '../../../core/follow/webPage/webPage.js';
+import { statusOf, isOver } from '../../../core/model/runStatus.js';
+import { loopback } from '../../../core/tunnels/loopback.js';
+import { pickRun } from '../pick.js';
+import { withProgress } from '../progress.js';
+import type { Ui } from '../ui.js';
+
+export async function openWebPage(ui: Ui, given?: RunArgument): Promise<void> {
+  const run = await pickRun(
+    ui,
+    given,
+    'Open Web Page',
+    ({ entry }) => entry.run?.program === 'command' && !isOver(statusOf(entry)),
+  );
+  if (!run) return;
+  const { clusters } = await ui.services.backend();
+  const session = await clusters.get(run.profile);
+  const machine = await session.machine();
+  const { url, host } = await withProgress('Web Page', async (progress) => {
+    const page = await findWebPage(machine, run.dir, {}, progress);
+    if (page.isHere) return { ...page, url: pageUrl(page) };
+    if (!session.tunnels) {
+      const hint = { kind: 'connectAgain', profile: run.profile } as const;
+      throw new UserError('connection', 'the cluster was disconnected', hint);
+    }
+    const { port } = page.address;
+    const spec = { host: page.host, local: port, address: loopback, remote: port };
+    const { forward } = await session.tunnels.open(spec, progress.signal);
+    return { ...page, url: pageUrl(page, forward.port) };
+  });
+  await ui.clusters.refresh();
+  const open = 'Open in Browser';
+  const copy = 'Copy Address';
+  // The token stays out of what others may see on the screen.
+  const { origin, pathname } = new URL(url);
+  const what = `${origin}${pathname} leads to ${host}.`;
+  void vscode.window.showInformationMessage(what, open, copy).then(async (answer) => {
+    if (answer === open) await vscode.env.openExternal(vscode.Uri.parse(url, true));
+    if (answer === copy) await vscode.env.clipboard.writeText(url);
+  });
+}
