@@ -24,7 +24,7 @@ export const open: Verb = {
   details: [
     'Your program may be Jupyter, Gradio, a dashboard or another server. Its address is looked for in what its ranks print, say http://127.0.0.1:8888/lab?token=…. Until it is there, open waits.',
     'The page is at the same port of 127.0.0.1 here, or at the next free one. A run of profile local needs no tunnel: the address is printed, and open ends.',
-    'Example: trainyard open last',
+    'A server that prints no such address is opened by --port.',
   ],
   async run(context, args) {
     const wish = { rank: numberOf(args, 'rank', 0), port: numberOf(args, 'port', 1) };

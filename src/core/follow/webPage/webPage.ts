@@ -8,7 +8,7 @@ import { join, type NodePath } from '../../base/nodePath.js';
 import type { Progress } from '../../base/progress.js';
 import type { Machine } from '../../cluster/nodes/machine.js';
 import type { RunDetails } from '../../contracts/agentApi.js';
-import { chooseLogs, rankOf, readLogLines, runLogs } from '../runLogs.js';
+import { rankOf, readLogLines, runLogs } from '../runLogs.js';
 import { isOver, statusOf } from '../../model/runStatus.js';
 import { loopback } from '../../tunnels/loopback.js';
 import { PortForward } from '../../tunnels/portForward.js';
@@ -18,8 +18,9 @@ import { AddressChoice, type PrintedAddress } from './printedAddress.js';
 const pause = 1000;
 /** Milliseconds after which an address at which nothing answers is an error. */
 const patience = 10_000;
-/** Bytes at the end of a log that are read. */
-const mostBytes = 8 * 1024 * 1024;
+/** Bytes at the end of a log that are read, and at its beginning, where most programs say it. */
+const mostBytes = 2 * 1024 * 1024;
+const firstBytes = 64 * 1024;
 /** Bytes that are read again: a line may have been half written. */
 const overlap = 4096;
 /** Ranks whose logs are read, where none is named. */
@@ -55,23 +56,31 @@ export async function findWebPage(
   { onProgress, signal }: Progress = {},
 ): Promise<ServedPage> {
   const search = new Search(dir, wish);
-  let seen: number | undefined;
+  let tried = '';
+  let since = 0;
+  let said = '';
   for (;;) {
     throwIfCancelled(signal);
     const client = await machine.node.client();
     const details = await client.request('run.get', { dir });
-    assertServes(details);
-    const found = await search.look(client, details);
-    if (found) {
-      seen ??= performance.now();
-      const page = pageOf(details, found);
+    assertServes(machine, details, wish);
+    const found = await search.look(client, details, signal);
+    const page = found && pageOf(machine, details, found);
+    let wanted = 'prints the address of a page; where it prints none, name the port';
+    if (page) {
+      // A restart of the run is another try.
+      const now = [details.state?.generation, page.rank, page.host, page.address.port].join(' ');
+      if (now !== tried) since = performance.now();
+      tried = now;
       const trouble = await troubleAt(machine, page);
       if (trouble === undefined) return page;
-      if (performance.now() - seen > patience) throw silent(details.id, page, trouble);
+      if (performance.now() - since > patience) throw silent(details.id, page, trouble);
+      wanted = `answers at port ${page.address.port} of ${page.host}`;
     }
-    const wanted = found ? 'answers at the address that it printed' : 'prints the address of a page';
-    onProgress?.(`waiting until ${details.id} ${wanted}`);
-    await delay(pause, undefined, signal ? { signal } : {}).catch(() => undefined);
+    const text = `waiting until ${details.id} ${wanted}`;
+    if (text !== said) onProgress?.(text);
+    said = text;
+    await delay(pause, undefined, signal ? { signal } : {}).catch(() => undefined); // looked at above
   }
 }
 
@@ -94,7 +103,8 @@ type Found = Pick<ServedPage, 'rank' | 'address'>;
 /** Reads of each log what came since the last look. */
 class Search {
   private readonly choices = new Map<string, AddressChoice>();
-  private readonly ends = new Map<string, number>();
+  /** Of each log, how long it was. */
+  private readonly sizes = new Map<string, number>();
 
   constructor(
     private readonly dir: NodePath,
@@ -102,60 +112,101 @@ class Search {
   ) {}
 
   /** Of the first rank that has printed one. */
-  async look(client: AgentClient, { files }: RunDetails): Promise<Found | undefined> {
+  async look(
+    client: AgentClient,
+    { files, run }: RunDetails,
+    signal: AbortSignal | undefined,
+  ): Promise<Found | undefined> {
     const { rank: wanted, port } = this.wish;
-    const all = runLogs(files);
-    const isRank = ({ source }: (typeof all)[number]): boolean => rankOf(source) !== undefined;
-    const logs = (wanted === undefined ? all : chooseLogs(all, [String(wanted)])).filter(isRank);
-    for (const { file, source } of logs.slice(0, mostRanks)) {
-      const choice = this.choices.get(file) ?? new AddressChoice(port);
-      this.choices.set(file, choice);
-      const size = files[file] ?? 0;
-      const start = Math.max(0, size - mostBytes, (this.ends.get(file) ?? 0) - overlap);
-      this.ends.set(file, size);
-      await readLogLines(client, join(this.dir, file), { start, size }, ({ text }) => {
-        choice.take(text);
-      });
-      const rank = rankOf(source) ?? 0;
-      if (choice.address) return { rank, address: choice.address };
+    const logs = runLogs(files).flatMap(({ file, source }) => {
+      const rank = rankOf(source);
+      return rank === undefined || (wanted ?? rank) !== rank ? [] : [{ file, rank }];
+    });
+    for (const { file, rank } of logs.slice(0, mostRanks)) {
+      throwIfCancelled(signal);
+      const address = await this.addressIn(client, file, files[file] ?? 0);
+      if (address) return { rank, address };
     }
-    // A program need not print the port that somebody knows.
+    // A program need not print the port that somebody knows; of several ranks, one has to be named.
+    const isSure = wanted !== undefined || run?.ranks === 1;
     const [first] = logs;
-    if (port === undefined || !first) return undefined;
-    return { rank: rankOf(first.source) ?? 0, address: { scheme: 'http', port, rest: '' } };
+    return port !== undefined && first && isSure
+      ? { rank: first.rank, address: { scheme: 'http', port, rest: '' } }
+      : undefined;
+  }
+
+  private async addressIn(
+    client: AgentClient,
+    file: string,
+    size: number,
+  ): Promise<PrintedAddress | undefined> {
+    const choice = this.choices.get(file) ?? new AddressChoice(this.wish.port);
+    this.choices.set(file, choice);
+    const before = this.sizes.get(file);
+    this.sizes.set(file, size);
+    const take = async (start: number, end: number): Promise<void> => {
+      await readLogLines(client, join(this.dir, file), { start, size: end }, ({ offset, text }) => {
+        const isCut = start > 0 && offset === start;
+        // The last line may be half written, unless nothing came since.
+        const isOpen = offset + Buffer.byteLength(text) >= end && before !== size;
+        if (!isCut && !isOpen) choice.take(text);
+      });
+    };
+    const start = Math.max(0, size - mostBytes, (before ?? 0) - overlap);
+    if (before === undefined && start > 0) await take(0, Math.min(start, firstBytes));
+    await take(start, size);
+    return choice.address;
   }
 }
 
-/** UserError (usage) for a run that serves nothing, or is over. */
-function assertServes(details: RunDetails): void {
+/** UserError (usage) for a run that serves nothing, or nothing that is reached, and for a wrong wish. */
+function assertServes(machine: Machine, details: RunDetails, { rank }: WebPageWish): void {
+  const { id, run } = details;
   const status = statusOf(details);
-  if (details.run?.program === 'trainer') {
-    const what = `${details.id} is a training, which serves no page but that of TensorBoard`;
+  if (run?.program === 'trainer') {
+    const what = `${id} is a training, which serves no page but that of TensorBoard`;
     throw new UserError('usage', what, 'Open its TensorBoard');
   }
-  if (!isOver(status)) return;
-  throw new UserError('usage', `${details.id} is ${status}: nothing of it serves a page`, 'Start it anew');
-}
-
-/** UserError (usage) where it cannot be reached from here. */
-function pageOf({ id, run, state }: RunDetails, { rank, address }: Found): ServedPage {
-  const host = state?.ranks.find((one) => one.rank === rank)?.host ?? '';
-  const { port } = address;
-  if (run?.profile.kind === 'slurm') {
-    const what = `the page of ${id} is on ${host}, a compute node, which is reached through the login node`;
-    const hint = `Let it listen on all addresses of its node, and open a tunnel ${port}:${host}:${port}`;
+  if (isOver(status)) {
+    throw new UserError('usage', `${id} is ${status}: nothing of it serves a page`, 'Start it anew');
+  }
+  if (machine.batchScript !== undefined) {
+    const what = `the page of ${id} is on a compute node, which is reached through the login node`;
+    const hint =
+      'Let it listen on all addresses of its node, and open a tunnel to that node through the login node';
     throw new UserError('usage', what, hint);
   }
-  return { rank, host, address, isHere: run?.profile.kind === 'local' };
+  if (rank !== undefined && run && rank >= run.ranks) {
+    throw new UserError('usage', `${id} has no rank ${rank}`, `Its ranks are 0 to ${run.ranks - 1}`);
+  }
+}
+
+/** Undefined while the rank is not running, as in a restart. */
+function pageOf(machine: Machine, { state }: RunDetails, { rank, address }: Found): ServedPage | undefined {
+  const host = state?.ranks.find((one) => one.rank === rank)?.host;
+  return host === undefined ? undefined : { rank, host, address, isHere: machine.shell === undefined };
 }
 
 /** Why a connection there fails; undefined where it does not. */
 async function troubleAt(machine: Machine, { host, address }: ServedPage): Promise<unknown> {
+  const late = new AbortController();
+  const connecting = machine.connectPort(host, address.port);
   try {
-    (await machine.connectPort(host, address.port)).destroy();
+    const waiting = delay(patience, undefined, { signal: late.signal });
+    const channel = await Promise.race([connecting, waiting]);
+    if (channel === undefined) {
+      connecting.then(
+        (later) => later.destroy(),
+        () => undefined, // it took too long, which is said
+      );
+      return new Error(`no answer within ${patience / 1000} s`);
+    }
+    channel.destroy();
     return undefined;
   } catch (error) {
     return error;
+  } finally {
+    late.abort();
   }
 }
 

@@ -16,6 +16,10 @@ it.each([
   ['Serving HTTP on :: port 8000 (http://[::]:8000/) ...', 'http 8000 /'],
   ['\u001b[32mopen \u001b[1mhttps://localhost/a#b\u001b[0m now', 'https 443 /a#b'],
   ['see http://localhost:80.', 'http 80 '],
+  ['`http://localhost:8080/`', 'http 8080 /'],
+  ['http://127.0.0.1:8888/lab?token=abc\u001b(B\u001b[m', 'http 8888 /lab?token=abc'],
+  ['http://127.0.0.1:80/\u001b]0;title\u0007', 'http 80 /'],
+  [`http://127.0.0.1:80/${'.'.repeat(9000)}x`, 'http 80 /'],
 ])('are found in %j', (line, expected) => {
   expect(textsIn(line)).toEqual([expected]);
 });
@@ -25,6 +29,11 @@ it.each([
   'http://localhost.example.org:80/',
   'init_method tcp://127.0.0.1:29500',
   'http://127.0.0.1:99999/',
+  'http://localhost:123456/a',
+  'http://localhost:PORT/',
+  'http://127.0.0.1:8000-ready',
+  'HTTP Request: POST http://localhost:8000/v1/chat/completions "HTTP/1.1 200 OK"',
+  `${'.'.repeat(10_000)} http://localhost:1/`,
   '[W ServerApp] 404 GET /x (127.0.0.1) referer=http://127.0.0.1:8899/lab',
   'INFO: 127.0.0.1:41234 - "GET / HTTP/1.1" 200 OK',
 ])('are none in %j', (line) => {
