@@ -282,10 +282,10 @@ export class LocalMachine implements Machine {
     progress: Progress,
   ): Promise<StartedRun> {
     const wantsGpu = device === 'cuda' && ofOurTrainer(request);
-    const plain = await this.runtime(progress);
+    const { env } = request.profile;
     const runtime = wantsGpu
-      ? (tried ?? (await (await this.cuda()).provide(request.profile.env, plain, progress)))
-      : plain;
+      ? (tried ?? (await this.runtimeOnGpus(env, progress)))
+      : await this.runtime(progress);
     const spec = planRun(request, { placement, choice, runtime });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
@@ -354,6 +354,10 @@ export class LocalMachine implements Machine {
     const bootstrap = async (signal?: AbortSignal): Promise<Bootstrap> =>
       openLocalBootstrap(await readBootstrap(await this.sources()), signal);
     return { name: hostname(), address: '127.0.0.1', bootstrap };
+  }
+
+  private async runtimeOnGpus(env: Profile['env'], progress: Progress): Promise<NodeRuntime> {
+    return (await this.cuda()).provide(env, await this.runtime(progress), progress);
   }
 
   private async cuda(): Promise<LocalCuda> {

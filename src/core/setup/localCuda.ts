@@ -5,8 +5,7 @@ import type { CheckResult } from '../base/checks.js';
 import type { Logger } from '../base/log.js';
 import { pathOfThisNode, type NodePath } from '../base/nodePath.js';
 import type { Progress } from '../base/progress.js';
-import type { Bootstrap } from './bootstrap.js';
-import { takenCudaBuild, type CudaBuild } from './cudaBuild.js';
+import { takenCudaBuild, type CudaBuild, type CudaRelease, type DriverAndGpus } from './cudaBuild.js';
 import { checkLibraries } from './cudaCheck.js';
 import { openLocalBootstrap } from './localChannel.js';
 import { localGpus } from './localGpus.js';
@@ -26,8 +25,14 @@ const nothing = z.unknown();
 
 /** The build of the CUDA back end that this machine takes, of those that `sources` have. */
 export async function localCudaBuild(sources: NativeSources): Promise<CudaBuild> {
-  const there = await cudaReleasesOf(sources);
-  return takenCudaBuild(await localGpus(), (release) => there.includes(release));
+  return (await lookHere(sources)).build;
+}
+
+async function lookHere(
+  sources: NativeSources,
+): Promise<{ node: DriverAndGpus; releases: CudaRelease[]; build: CudaBuild }> {
+  const [node, releases] = await Promise.all([localGpus(), cudaReleasesOf(sources)]);
+  return { node, releases, build: takenCudaBuild(node, (release) => releases.includes(release)) };
 }
 
 /**
@@ -65,11 +70,11 @@ async function withNeeds<T>(
   signal: AbortSignal | undefined,
   task: (needs: Needs) => Promise<T>,
 ): Promise<T | undefined> {
-  if ((await localCudaBuild(sources)).release === undefined) return undefined;
-  const releases = await cudaReleasesOf(sources);
+  const { node, releases, build } = await lookHere(sources);
+  if (build.release === undefined) return undefined;
   const cuda = await Promise.all(releases.map((release) => readPinned(sources, release)));
-  const probe = { ...(await localGpus()), workdir: pathOfThisNode(cache) };
-  const bootstrap: Bootstrap = await openLocalBootstrap(await readBootstrap(sources), signal);
+  const probe = { ...node, workdir: pathOfThisNode(cache) };
+  const bootstrap = await openLocalBootstrap(await readBootstrap(sources), signal);
   try {
     return await task({ bootstrap, payload: { cuda }, probe });
   } finally {

@@ -1,10 +1,9 @@
 // Bounding boxes in shards: from each kind of source, by ranks, and what is refused.
 #include <gmock/gmock.h>
 
-#include <barrier>
+#include <array>
 #include <filesystem>
-#include <map>
-#include <mutex>
+#include <functional>
 #include <thread>
 
 #include "common/files.h"
@@ -199,28 +198,11 @@ TEST_F(PrepBoxes, of_several_ranks_are_those_of_one) {
   options_.shards = 3;
   options_.validation = 0;
   prep(options_);
-  std::map<std::string, std::string> alone;
-  for (const auto& file : fs::directory_iterator(options_.to)) alone[file.path().filename()] = read_file(file.path());
+  const auto alone = files_of(options_.to);
   fs::remove_all(options_.to);
-  std::barrier meeting(2);
-  std::mutex mutex;
-  std::vector<double> sums;
+  ThreadSum sum(2);
   options_.ranks.world = 2;
-  options_.ranks.sum = [&](std::span<double> values) {
-    {
-      const std::lock_guard lock(mutex);
-      sums.resize(values.size());
-      for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
-    }
-    meeting.arrive_and_wait();
-    for (size_t i = 0; i < values.size(); ++i) values[i] = sums[i];
-    meeting.arrive_and_wait();
-    {
-      const std::lock_guard lock(mutex);
-      sums.clear();
-    }
-    meeting.arrive_and_wait();
-  };
+  options_.ranks.sum = std::ref(sum);
   std::array<PrepSummary, 2> summaries;
   const auto part = [&](int rank) {
     PrepOptions own = options_;

@@ -2,10 +2,8 @@
 // where one of them fails. The ranks are threads here; test/local/files/records.test.ts has real ones.
 #include <gmock/gmock.h>
 
-#include <barrier>
 #include <filesystem>
-#include <map>
-#include <mutex>
+#include <functional>
 #include <thread>
 
 #include "common/files.h"
@@ -42,30 +40,13 @@ class PrepTogether : public PrepTest {
   /// With these options of each rank.
   std::vector<Outcome> run(const std::vector<PrepOptions>& each) {
     const auto world = static_cast<int>(each.size());
-    std::barrier meeting(world);
-    std::vector<double> sums;
-    std::mutex mutex;
-    const auto sum = [&](std::span<double> values) {
-      {
-        const std::lock_guard lock(mutex);
-        sums.resize(values.size());
-        for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
-      }
-      meeting.arrive_and_wait();
-      for (size_t i = 0; i < values.size(); ++i) values[i] = sums[i];
-      meeting.arrive_and_wait();
-      {
-        const std::lock_guard lock(mutex);
-        sums.clear();
-      }
-      meeting.arrive_and_wait();
-    };
+    ThreadSum sum(world);
     std::vector<Outcome> outcomes(each.size());
     std::vector<std::thread> threads;
     for (int rank = 0; rank < world; ++rank) {
       threads.emplace_back([&, rank] {
         PrepOptions options = each[static_cast<size_t>(rank)];
-        options.ranks = {rank, world, sum};
+        options.ranks = {rank, world, std::ref(sum)};
         Outcome& outcome = outcomes[static_cast<size_t>(rank)];
         try {
           outcome.summary = prep(options);
@@ -76,14 +57,6 @@ class PrepTogether : public PrepTest {
     }
     for (std::thread& thread : threads) thread.join();
     return outcomes;
-  }
-
-  static std::map<std::string, std::string> files(const std::string& folder) {
-    std::map<std::string, std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      found[entry.path().filename().string()] = read_file(entry.path().string());
-    }
-    return found;
   }
 };
 
@@ -96,7 +69,7 @@ TEST_F(PrepTogether, the_shards_are_those_of_one_rank) {
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.error, "");
   EXPECT_EQ(outcomes[0].summary.train_images + outcomes[0].summary.validation_images, 20);
   EXPECT_EQ(outcomes[0].summary.left_out, 1);
-  EXPECT_EQ(files(options_.to), files(alone.to));
+  EXPECT_EQ(files_of(options_.to), files_of(alone.to));
   EXPECT_FALSE(fs::exists(options_.to + ".partial"));
 }
 
@@ -104,7 +77,7 @@ TEST_F(PrepTogether, more_ranks_than_shards) {
   options_.shards = 1;
   const std::vector<Outcome> outcomes = run({options_, options_, options_});
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.error, "");
-  EXPECT_EQ(files(options_.to).size(), 3);
+  EXPECT_EQ(files_of(options_.to).size(), 3);
 }
 
 TEST_F(PrepTogether, ranks_with_other_files_make_nothing) {

@@ -54,7 +54,7 @@ class Walk {
 
   void take_text(std::string_view text) {
     if (path_.empty() && !trimmed(text).empty()) throw BadAnnotation("it is no XML: it has text outside of elements");
-    // Only a number's text is looked at, and a number has none of it in pieces but for comments.
+    // Only the text of a number counts. A comment may split it.
     if (is_number()) text_ += text;
   }
 

@@ -90,7 +90,7 @@ async function withWait(
 ): Promise<unknown> {
   const or = remedyOf(error);
   if (!(error instanceof UserError) || error.code !== 'preflight' || or === undefined) return error;
-  if (or.kind === 'useCpu' && or.or === 'packageIndex') return error; // no matter of who holds them
+  if (or.kind === 'useCpu' && or.or !== 'otherGpus') return error; // it is not about who holds them
   try {
     const { placement } = await places.place(request, offers.map(offerAsIfFree));
     if (!takesGpus(placement)) return error;

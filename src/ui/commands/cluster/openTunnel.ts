@@ -1,11 +1,11 @@
 // Open Tunnel.
 import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../../contributions.js';
-import { UserError } from '../../../core/base/errors.js';
 import { parseTunnel, tunnelText } from '../../../core/tunnels/tunnelSpec.js';
 import { errorWords } from '../../remedies.js';
 import { rememberTunnel } from '../../remembered/rememberedTunnels.js';
 import { withProgress } from '../progress.js';
+import { tunnelsOf } from '../tunnelsOf.js';
 import type { Ui } from '../ui.js';
 import { pickCluster } from './pickCluster.js';
 
@@ -29,13 +29,9 @@ export async function openTunnel(ui: Ui, given?: ProfileArgument): Promise<void>
   });
   if (text === undefined) return;
   const spec = parseTunnel(text);
-  const tunnel = await withProgress(`Opening tunnel ${text}`, ({ signal }) => {
-    if (!session.tunnels) {
-      const hint = { kind: 'connectAgain', profile: session.profile.name } as const;
-      throw new UserError('connection', 'the cluster was disconnected', hint);
-    }
-    return session.tunnels.open(spec, signal);
-  });
+  const tunnel = await withProgress(`Opening tunnel ${text}`, ({ signal }) =>
+    tunnelsOf(session).open(spec, signal),
+  );
   await rememberTunnel(ui.services.context.globalState, session.profile.name, tunnelText(spec));
   await ui.clusters.refresh();
   const { local, port, remote } = tunnel.forward;

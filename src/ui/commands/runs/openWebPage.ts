@@ -1,12 +1,12 @@
 // Open Web Page: what a program of a run serves, say Jupyter or a demo.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
-import { UserError } from '../../../core/base/errors.js';
 import { findWebPage, pageUrl } from '../../../core/follow/webPage/webPage.js';
 import { statusOf, isOver } from '../../../core/model/runStatus.js';
 import { loopback } from '../../../core/tunnels/loopback.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
+import { tunnelsOf } from '../tunnelsOf.js';
 import type { Ui } from '../ui.js';
 
 export async function openWebPage(ui: Ui, given?: RunArgument): Promise<void> {
@@ -23,13 +23,9 @@ export async function openWebPage(ui: Ui, given?: RunArgument): Promise<void> {
   const { url, host } = await withProgress('Web Page', async (progress) => {
     const page = await findWebPage(machine, run.dir, {}, progress);
     if (page.isHere) return { ...page, url: pageUrl(page) };
-    if (!session.tunnels) {
-      const hint = { kind: 'connectAgain', profile: run.profile } as const;
-      throw new UserError('connection', 'the cluster was disconnected', hint);
-    }
     const { port } = page.address;
     const spec = { host: page.host, local: port, address: loopback, remote: port };
-    const { forward } = await session.tunnels.open(spec, progress.signal);
+    const { forward } = await tunnelsOf(session).open(spec, progress.signal);
     return { ...page, url: pageUrl(page, forward.port) };
   });
   await ui.clusters.refresh();
