@@ -87,43 +87,47 @@ def pip_in(wheels, pinned):
     return None
 
 
-def pip_of_python():
-    """The wheel of pip that comes with this Python, or None."""
-    try:
-        import ensurepip
-    except ImportError:
-        return None
-    import sysconfig
+# As `python -m venv`, which starts pip to install pip: 8 s on a slow core. Its wheels need no more
+# than to be unpacked. Exits with 1 where this Python has no such wheel, or keeps packages in
+# another folder.
+MAKE_WITH_PIP = """
+import os, sys, venv, zipfile
+import ensurepip, sysconfig
 
-    # Distributions may keep the wheel elsewhere (WHEEL_PKG_DIR, Python 3.10 and newer).
-    for folder in (sysconfig.get_config_var("WHEEL_PKG_DIR"), os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")):
-        names = os.listdir(folder) if folder and os.path.isdir(folder) else []
-        for name in sorted(names, reverse=True):
-            if name.startswith("pip-") and name.endswith(".whl"):
-                return os.path.join(folder, name)
+target = sys.argv[1]
+# Distributions may keep the wheels elsewhere (WHEEL_PKG_DIR, Python 3.10 and newer).
+own = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
+places = [place for place in (sysconfig.get_config_var("WHEEL_PKG_DIR"), own) if place and os.path.isdir(place)]
+
+
+def wheel_of(project):
+    for place in places:
+        for name in sorted(os.listdir(place), reverse=True):
+            if name.startswith(project + "-") and name.endswith(".whl"):
+                return os.path.join(place, name)
     return None
 
 
+venv.EnvBuilder(clear=True, symlinks=True).create(target)
+packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
+if not wheel_of("pip") or not os.path.isdir(packages):
+    sys.exit(1)
+for wheel in filter(None, map(wheel_of, ("pip", "setuptools"))):  # the second up to Python 3.11
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+for name in ("pip", "pip3"):
+    path = os.path.join(target, "bin", name)
+    with open(path, "w") as file:
+        file.write('#!/bin/sh\\nexec "${0%/*}/python" -m pip "$@"\\n')
+    os.chmod(path, 0o755)
+"""
+
+
 def make_with_pip(target, python, before):
-    """As `python -m venv`, which starts pip to install pip: 7 s on a slow core. Its wheel needs no
-    more than to be unpacked, where `python` is the one that runs this."""
-    import zipfile
-
-    if before or python != sys.executable:
-        return command(before + [python, "-m", "venv", "--clear", target])
-
-    packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
-    wheel = pip_of_python()
-    if wheel and command([sys.executable, "-m", "venv", "--without-pip", target])[0] == 0:
-        try:
-            # Elsewhere in some Pythons, as in those without a global lock.
-            if os.path.isdir(packages):
-                with zipfile.ZipFile(wheel) as archive:
-                    archive.extractall(packages)
-                return 0, []
-        except zipfile.BadZipFile:
-            pass  # Python itself says what is wrong with it
-    return command([python, "-m", "venv", "--clear", target])
+    # Python itself says what is wrong where the first one fails.
+    if command(before + [python, "-I", "-c", MAKE_WITH_PIP, target])[0] == 0:
+        return 0, []
+    return command(before + [python, "-m", "venv", "--clear", target])
 
 
 def make_environment(target, wheels, pinned, python=sys.executable, before=()):

@@ -1,6 +1,6 @@
 // The set-up program's environments of Python packages, and what this machine fetches for them.
 // The packages are made here, so that nothing depends on an index.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -80,6 +80,16 @@ describe('the environment of an own program', () => {
     expect(make(name, lines)).toEqual({ result: { made: false } });
     expect(lock('two', 'beta\nalpha\n')).toMatchObject({ name, lines });
     expect(lock('three', 'alpha\n', { options: ['--pre'] }).name).not.toBe(name);
+  });
+
+  it("has pip, unpacked by the program's Python, also after a prologue", () => {
+    const { name, lines } = lock('prologue', 'alpha\n', { options: ['--prefer-binary'], prologue: 'true' });
+    expect(make(name, lines, { prologue: 'true' })).toEqual({ result: { made: true } });
+    const bin = join(root, name, 'bin');
+    const said = execFileSync(join(bin, 'pip'), ['--version'], { encoding: 'utf8' });
+    expect(said).toContain(`from ${join(root, name)}/lib/python${minor}/site-packages/pip `);
+    const [first = ''] = readFileSync(join(bin, 'pip'), 'utf8').split('\n');
+    expect(first).toBe('#!/bin/sh'); // as ensurepip's does not begin
   });
 
   it('has another name where hashes were asked for, and is not made from a record without them', () => {
