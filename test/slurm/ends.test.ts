@@ -1,6 +1,6 @@
 // How jobs of a real Slurm end before their run does, and what is shown of it: a node that goes
 // down, a job that is cancelled, a higher partition, and the time limit.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
@@ -148,12 +148,14 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
   });
 
   test('a run that is stopped while Slurm ends its job does not begin again', async () => {
-    const script = 'trap "sleep 4; exit 1" TERM; touch here; while :; do sleep 0.1; done';
+    const end = 'while [ ! -e stopped ]; do sleep 0.1; done; exit 1';
+    const script = `trap "${end}" TERM; touch here; while :; do sleep 0.1; done`;
     const client = bench.begin('run', 'second', '--name', 'held', '--', 'sh', '-c', script);
     await until('its start', () => existsSync(join(bench.folderOf('held'), 'here')));
     slurm.ask('scancel', '--batch', '--signal=USR1', bench.jobOf('held')); // as ahead of a time limit
     await until('that it shall go on', () => record('held').slurm.goesOn === true);
     expectExit(await bench.trainyard('stop', 'held', '--profile', 'slurm'), 0);
+    writeFileSync(join(bench.folderOf('held'), 'stopped'), '');
     expectExit(await client.ended, 75);
     expect(job('held')).toContain('Restarts=0');
     expect(record('held').slurm.goesOn).toBeUndefined();
