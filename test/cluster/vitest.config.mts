@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 // has hosts, homes, ports and locks of its own.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/ownHome.ts'],
+    globalSetup: ['test/support/ownHome.ts', 'test/support/endlessYield.ts'],
     include: ['test/cluster/**/*.test.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     maxWorkers: 3,

@@ -12,7 +12,7 @@ const alone = ['test/editor/runStates.test.ts', 'test/editor/package/vsix.test.t
 // file has an editor, folders, ports and nodes of its own.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/ownHome.ts'],
+    globalSetup: ['test/support/ownHome.ts', 'test/support/endlessYield.ts'],
     testTimeout: 150_000,
     hookTimeout: 120_000,
     projects: together(all, alone, 2),

@@ -13,7 +13,7 @@ const alone = [
 // a time. Each file has folders and runs of its own.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/ownHome.ts'],
+    globalSetup: ['test/support/ownHome.ts', 'test/support/endlessYield.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
     projects: together(all, alone, 3),

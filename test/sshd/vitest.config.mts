@@ -9,7 +9,7 @@ const alone = ['test/sshd/runs/manyHosts.test.ts'];
 // hosts, homes, ports and locks of its own.
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/ownHome.ts'],
+    globalSetup: ['test/support/ownHome.ts', 'test/support/endlessYield.ts'],
     setupFiles: ['test/support/ssh2AsPackaged.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

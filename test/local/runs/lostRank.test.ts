@@ -39,12 +39,15 @@ const training = (...more: string[]): string[] =>
     ],
   ]);
 
-/** Of a profile with three slots, which starts once more and notices after 4 s that a rank hangs. */
+/**
+ * Of a profile with three slots, which starts once more and notices after 12 s that a rank hangs. A
+ * step may take seconds beside other tests.
+ */
 function home(): string {
   const path = run('home');
   mkdirSync(path, { recursive: true });
   const hosts = [{ host: 'localhost', slots: 3 }];
-  const profile = { name: 'local', kind: 'local', maxRestarts: 1, hangTimeout: 4, hosts };
+  const profile = { name: 'local', kind: 'local', maxRestarts: 1, hangTimeout: 12, hosts };
   writeFileSync(join(path, 'profiles.json'), JSON.stringify({ version: 1, profiles: [profile] }));
   return path;
 }
