@@ -154,8 +154,10 @@ describe.skipIf(why)(`The end of a job${why === undefined ? '' : ` (${why})`}`, 
     await until('its start', () => existsSync(join(bench.folderOf('held'), 'here')));
     slurm.ask('scancel', '--batch', '--signal=USR1', bench.jobOf('held')); // as ahead of a time limit
     await until('that it shall go on', () => record('held').slurm.goesOn === true);
-    expectExit(await bench.trainyard('stop', 'held', '--profile', 'slurm'), 0);
+    const stopping = bench.trainyard('stop', 'held', '--profile', 'slurm');
+    await until('the stop', () => existsSync(join(bench.folderOf('held'), 'stop-job.json')));
     writeFileSync(join(bench.folderOf('held'), 'stopped'), '');
+    expectExit(await stopping, 0);
     expectExit(await client.ended, 75);
     expect(job('held')).toContain('Restarts=0');
     expect(record('held').slurm.goesOn).toBeUndefined();
