@@ -6,24 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli, expectExit, parseLines, runCli, start, until, type Outcome } from '../support/harness.js';
 import { unavailable } from '../support/namespaces.js';
+import { servedPage } from '../support/servedPage.js';
 import { separateHosts, type FaultHosts } from './support/hosts.js';
-
-/** Prints its address a moment after its start, as Jupyter does, with another one before. */
-const program = `
-import http.server, os, time
-class Page(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200 if self.path == "/lab?token=s3" else 403)
-        self.end_headers()
-        self.wfile.write(os.environ["RANK"].encode())
-    def log_message(self, *words):
-        pass
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-time.sleep(1)
-print("docs: https://example.org/ http://localhost:1/", flush=True)
-print("open http://127.0.0.1:%d/lab?token=s3." % server.server_port, flush=True)
-server.serve_forever()
-`;
 
 describe.skipIf(unavailable !== undefined)(`a web page (${unavailable ?? 'namespaces'})`, () => {
   const dir = mkdtempSync(join(tmpdir(), 'trainyard-page-'));
@@ -39,7 +23,7 @@ describe.skipIf(unavailable !== undefined)(`a web page (${unavailable ?? 'namesp
     ({ hosts } = await separateHosts(2));
     const code = join(dir, 'code');
     mkdirSync(code);
-    writeFileSync(join(code, 'serve.py'), program);
+    writeFileSync(join(code, 'serve.py'), servedPage);
     const [, second] = hosts.profile.hosts ?? [];
     const words = ['--detach', '--hosts', second?.host ?? '', '--code', code, '--name', 'page'];
     expectExit(await command('run', hosts.profile.name, ...words, '--', 'python3', 'serve.py'), 0);

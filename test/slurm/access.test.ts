@@ -1,13 +1,16 @@
 // What a person reaches of a run by Slurm: the script before it is sent, a terminal on its compute
 // nodes, its plots; and what runs on the login node meanwhile.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as nodePty from 'node-pty';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
-import { cli, expectExit, until } from '../support/harness.js';
+import { cli, expectExit, parseLines, until } from '../support/harness.js';
+import { DapClient } from '../support/dapClient.js';
+import { debugpyPython } from '../support/pinnedPython.js';
+import { servedPage } from '../support/servedPage.js';
 import { endless, SlurmBench, training } from './bench.js';
 import { LoginProcesses, processesWith } from './loginProcesses.js';
 
@@ -58,6 +61,12 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
 
   const boardsOf = (label: string) =>
     processesWith('tensorboard_server.py').filter(({ words }) => words.includes(bench.folderOf(label)));
+
+  /** Processes of the login node by which something runs beside a job. */
+  const stepsOn = (node: string) =>
+    processesWith('--overlap').filter(
+      ({ words, isOnLoginNode }) => isOnLoginNode && words.includes(`--nodelist=${node}`),
+    );
 
   test('the batch script is shown before it is sent, and the one that was sent lies in the run folder', async () => {
     const words = ['--nodes', '2', '--ranks', '2', '--name', 'shown', ...training(5)];
@@ -132,5 +141,59 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     });
     expectExit(await bench.trainyard('tensorboard', 'open', '--profile', 'login', '--stop'), 0);
     expect(boardsOf('open')).toEqual([]);
+  });
+
+  test('the web page of a rank is reached on its compute node, from the queue on', async () => {
+    const other = bench.occupy();
+    const words = ['--nodes', '2', '--per-slot', '--name', 'page', '--', 'python3', '-c', servedPage];
+    expectExit(await bench.trainyard('run', 'slurm', '--detach', ...words), 0);
+    const asked = ['page', '--profile', 'slurm'];
+    const opened = bench.begin('open', ...asked, '--rank', '1', '--json');
+    await until('the queue', () => opened.stderr.includes('waiting until'));
+    expect(stepsOn('n2')).toEqual([]);
+    slurm.ask('scancel', other);
+
+    const [page] = await until('the page', () => opened.stdout.endsWith('\n') && parseLines(opened.stdout));
+    expect(page).toMatchObject({ type: 'page', rank: 1, host: 'n2' });
+    const url = String(page?.['url']);
+    const answers = await Promise.all([url, url, url].map(async (one) => (await fetch(one)).text()));
+    expect(answers).toEqual(['1', '1', '1']);
+    expect((await fetch(url.replace('s3', 's4'))).status).toBe(403);
+    // All connections have one step of the job: srun, and the process that it starts for itself.
+    await until('one step', () => stepsOn('n2').length === 2);
+    expect(stepsOn('n1')).toEqual([]);
+    opened.child.kill('SIGINT');
+    expect(await opened.ended).toMatchObject({ code: 0 });
+    await until('the end of the step', () => stepsOn('n2').length === 0);
+
+    expectExit(await bench.trainyard('stop', ...asked, '--now'), 0);
+    const ended = await bench.trainyard('open', ...asked);
+    expectExit(ended, 2);
+    expect(ended.stderr).toContain('nothing of it serves a page');
+  });
+
+  test('a rank that waits for a debugger is reached on its compute node', async () => {
+    const program = join(slurm.dir, 'train.py');
+    writeFileSync(program, "import os; print('rank', os.environ['RANK'], 'goes on', flush=True)\n");
+    const words = ['--nodes', '2', '--per-slot', '--name', 'debugged', '--debug', '1'];
+    const started = ['run', 'slurm', '--detach', ...words, '--', debugpyPython(), program];
+    expectExit(await bench.trainyard(...started), 0);
+    const asked = ['debugged', '--profile', 'slurm'];
+    const debug = bench.begin('debug', ...asked, '--json');
+    const [tunnel] = await until('the tunnel', () => debug.stdout.endsWith('\n') && parseLines(debug.stdout));
+    const { port, configuration } = tunnel as unknown as { port: number; configuration: object };
+    const client = await DapClient.connect(port);
+    await client.ask('initialize', { adapterID: 'test' });
+    const attached = client.send('attach', configuration);
+    await client.event('initialized');
+    expect(stepsOn('n2').length).toBeGreaterThan(0);
+    await client.ask('configurationDone');
+    await client.answer(attached);
+    expectExit(await bench.trainyard('attach', ...asked), 0);
+    client.close();
+    debug.child.kill('SIGTERM');
+    expectExit(await debug.ended, 0);
+    const log = readFileSync(join(bench.folderOf('debugged'), 'logs/rank-1.log'), 'utf8');
+    expect(log).toBe('rank 1 goes on\n');
   });
 });

@@ -265,7 +265,7 @@ export class LocalMachine implements Machine {
     return socket;
   }
 
-  async connectPort(_host: string, port: number): Promise<Duplex> {
+  async connectPort(_dir: NodePath, _host: string, port: number): Promise<Duplex> {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
     await once(socket, 'connect');
     return socket;

@@ -1,6 +1,7 @@
 // A Slurm cluster as a place to run on. Its head is the login node: programs, folders and files of
 // runs are there, on a disk that the compute nodes see, and nothing that computes.
 import { hostname, userInfo } from 'node:os';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { agentErrors, type RunDetails } from '../contracts/agentApi.js';
@@ -28,7 +29,7 @@ import { findNativeSources, type NativeSources } from '../setup/sources.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { allocationOf, type Allocation } from '../slurm/allocation.js';
 import { gpusPerNodeOf, stopAheadTrouble } from '../slurm/options.js';
-import { nodesNow } from '../slurm/step.js';
+import { nodesNow, type AllocatedNode } from '../slurm/step.js';
 import { AllocatedNodes, noBoard } from './nodes/allocatedNodes.js';
 import { tryTrainer } from './check/clusterCheck.js';
 import {
@@ -65,7 +66,10 @@ interface Placed {
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
-  private readonly allocated: AllocatedNodes;
+  /** Nodes that TensorBoard is served on. */
+  private readonly boards: AllocatedNodes;
+  /** Nodes of which a port is reached. */
+  private readonly ports: AllocatedNodes;
 
   constructor(options: SshMachineOptions) {
     const asked = { queue: undefined as SlurmQueue | undefined };
@@ -83,14 +87,14 @@ export class SlurmMachine extends SshMachine {
     asked.queue = this.queue;
     const { profile, questions, logger = nullLogger } = options;
     const payload = (): ReturnType<typeof this.readPayload> => this.readPayload();
-    this.allocated = new AllocatedNodes(this.head, {
-      ...{ questions, payload, logger },
-      workdir: givenWorkdir(profile),
-    });
+    const shared = { questions, payload, logger, workdir: givenWorkdir(profile) };
+    this.boards = new AllocatedNodes(this.head, shared);
+    this.ports = new AllocatedNodes(this.head, shared);
   }
 
   override dispose(): void {
-    this.allocated.dispose();
+    this.boards.dispose();
+    this.ports.dispose();
     super.dispose();
   }
 
@@ -100,31 +104,29 @@ export class SlurmMachine extends SshMachine {
     if (boardsOnLogin(profile)) {
       return { client: () => this.node.client(), connectSocket: (path) => this.connectSocket(path) };
     }
-    const client = await this.node.client();
-    const deadline = Date.now() + queuePatience;
-    for (;;) {
-      const details = await client.request('run.get', { dir });
-      const [at] = nodesNow(details);
-      if (at) {
-        const node = this.allocated.reach(dir, at);
-        return {
-          client: () => node.node.client(),
-          connectSocket: (path) => node.connectTo({ path }),
-        };
-      }
-      // A run that has begun while the queue was last heard to have it waiting.
-      const begins = details.state?.phase === 'running' && details.queue?.kind === 'waiting';
-      if (!begins || Date.now() > deadline) {
-        this.allocated.letGo(dir);
-        throw noBoard(details, profile.name);
-      }
-      this.queue.expectChange();
-      await delay(queuePause);
+    const { details, nodes } = await this.nodesOf(dir);
+    const [at] = nodes;
+    if (!at) {
+      this.boards.letGo(dir);
+      throw noBoard(details, profile.name);
     }
+    const node = this.boards.reach(dir, at);
+    return {
+      client: () => node.node.client(),
+      connectSocket: (path) => node.connectTo({ path }),
+    };
   }
 
   letGoOfBoard(dir: NodePath): void {
-    this.allocated.letGo(dir);
+    this.boards.letGo(dir);
+  }
+
+  override async connectPort(dir: NodePath, host: string, port: number): Promise<Duplex> {
+    const { details, nodes } = await this.nodesOf(dir);
+    const at = nodes.find((node) => node.host === host);
+    if (at) return this.ports.reach(dir, at).connectTo({ host: '127.0.0.1', port });
+    this.ports.letGo(dir);
+    throw new UserError('usage', `${host} is no node that ${details.id} has now`, 'Look at the state of the run');
   }
 
   /** UserError (usage) where it is to go deep: nothing is measured on a login node. */
@@ -230,6 +232,20 @@ export class SlurmMachine extends SshMachine {
       await this.ask('slurm-signal', { job: queue.job });
     } finally {
       this.queue.expectChange();
+    }
+  }
+
+  /** The nodes that the run in `dir` has now. Waits where the queue was last heard before it began. */
+  private async nodesOf(dir: NodePath): Promise<{ details: RunDetails; nodes: AllocatedNode[] }> {
+    const client = await this.node.client();
+    const deadline = Date.now() + queuePatience;
+    for (;;) {
+      const details = await client.request('run.get', { dir });
+      const nodes = nodesNow(details);
+      const begins = details.state?.phase === 'running' && details.queue?.kind !== 'running';
+      if (nodes.length > 0 || !begins || Date.now() > deadline) return { details, nodes };
+      this.queue.expectChange();
+      await delay(queuePause);
     }
   }
 

@@ -215,7 +215,7 @@ export class SshMachine implements Machine {
     return this.head.connectTo({ path });
   }
 
-  async connectPort(host: string, port: number): Promise<Duplex> {
+  async connectPort(_dir: NodePath, host: string, port: number): Promise<Duplex> {
     return (this.select([host])[0] ?? this.head).connectTo({ host: '127.0.0.1', port });
   }
 

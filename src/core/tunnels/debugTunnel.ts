@@ -88,7 +88,7 @@ export class DebugTunnel implements Disposable {
           port: usualPort,
           connect: async () => {
             const now = await waitingNow(machine, dir);
-            return machine.connectPort(now.host, now.port);
+            return machine.connectPort(dir, now.host, now.port);
           },
           remote: `rank ${waiting.rank} on ${waiting.host}`,
           ...(logger === undefined ? {} : { logger }),

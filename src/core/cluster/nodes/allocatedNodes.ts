@@ -9,38 +9,44 @@ import { ThroughStep } from '../../ssh/throughStep.js';
 import { SshNode, type SshNodeOptions } from './sshNode.js';
 
 interface Reached {
+  dir: NodePath;
   at: AllocatedNode;
   node: SshNode;
 }
 
-/** One compute node for each run. Owns what it reaches; the login node is another's. */
+/** Owns what it reaches; the login node is another's. */
 export class AllocatedNodes implements Disposable {
-  private readonly reached = new Map<NodePath, Reached>();
+  private reached: Reached[] = [];
 
   constructor(
     private readonly login: SshNode,
     private readonly shared: Omit<SshNodeOptions, 'transport'>,
   ) {}
 
-  /** The node for the run in `dir`, the same as before while the run has it. */
+  /** A node of the run in `dir`, the same as before while the run's job has it. */
   reach(dir: NodePath, at: AllocatedNode): SshNode {
-    const known = this.reached.get(dir);
-    if (known?.at.job === at.job && known.at.host === at.host) return known.node;
-    this.letGo(dir);
+    this.end((one) => one.dir === dir && one.at.job !== at.job);
+    const known = this.reached.find((one) => one.dir === dir && one.at.host === at.host);
+    if (known) return known.node;
     const transport = new ThroughStep(this.login, at);
     const node = new SshNode({ host: at.host }, { ...this.shared, transport });
-    this.reached.set(dir, { at, node });
+    this.reached.push({ dir, at, node });
     return node;
   }
 
   /** Ends what runs for this run beside its job. */
   letGo(dir: NodePath): void {
-    this.reached.get(dir)?.node.dispose();
-    this.reached.delete(dir);
+    this.end((one) => one.dir === dir);
   }
 
   dispose(): void {
-    for (const dir of [...this.reached.keys()]) this.letGo(dir);
+    this.end(() => true);
+  }
+
+  private end(which: (one: Reached) => boolean): void {
+    const ending = this.reached.filter(which);
+    this.reached = this.reached.filter((one) => !ending.includes(one));
+    for (const { node } of ending) node.dispose();
   }
 }
 

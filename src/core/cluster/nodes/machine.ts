@@ -135,8 +135,11 @@ export interface Machine extends Disposable {
   shell?(size: TerminalSize): Promise<SshShell>;
   /** A channel to a Unix socket on `node`. */
   connectSocket(path: NodePath): Promise<Duplex>;
-  /** A channel to a port of 127.0.0.1 on a node, by the profile's name of it. */
-  connectPort(host: string, port: number): Promise<Duplex>;
+  /**
+   * A channel to a port of 127.0.0.1 on `host`, a node of the run in `dir`. UserError (connection),
+   * (usage) where the run does not have that node now.
+   */
+  connectPort(dir: NodePath, host: string, port: number): Promise<Duplex>;
   /**
    * Where TensorBoard of the run in `dir` is served; absent where that is always `node`. The
    * machine owns the place until `letGoOfBoard`. UserError (usage) where the run has no such place

@@ -36,8 +36,10 @@ export interface WebPageWish {
 
 /** A page that a rank serves. */
 export interface ServedPage {
+  /** The run's folder. */
+  dir: NodePath;
   rank: number;
-  /** Of the rank, as the profile names it. */
+  /** Of the rank, as the profile names it, or Slurm. */
   host: string;
   address: PrintedAddress;
   /** Whether it is on this machine. */
@@ -63,7 +65,7 @@ export async function findWebPage(
     throwIfCancelled(signal);
     const client = await machine.node.client();
     const details = await client.request('run.get', { dir });
-    assertServes(machine, details, wish);
+    assertServes(details, wish);
     const found = await search.look(client, details, signal);
     const page = found && pageOf(machine, details, found);
     let wanted = 'prints the address of a page; where it prints none, name the port';
@@ -91,10 +93,10 @@ export const pageUrl = ({ address }: ServedPage, port = address.port): string =>
 /** A port of this machine that leads to the page. Owned by whoever opened it. */
 export function forwardPage(
   machine: Machine,
-  { host, address: { port } }: ServedPage,
+  { dir, host, address: { port } }: ServedPage,
   logger: Logger,
 ): Promise<PortForward> {
-  const connect = (): ReturnType<typeof machine.connectPort> => machine.connectPort(host, port);
+  const connect = (): ReturnType<typeof machine.connectPort> => machine.connectPort(dir, host, port);
   return PortForward.open({ port, connect, remote: `port ${port} of ${host}`, logger });
 }
 
@@ -159,8 +161,8 @@ class Search {
   }
 }
 
-/** UserError (usage) for a run that serves nothing, or nothing that is reached, and for a wrong wish. */
-function assertServes(machine: Machine, details: RunDetails, { rank }: WebPageWish): void {
+/** UserError (usage) for a run that serves nothing, and for a wrong wish. */
+function assertServes(details: RunDetails, { rank }: WebPageWish): void {
   const { id, run } = details;
   const status = statusOf(details);
   if (run?.program === 'trainer') {
@@ -170,27 +172,26 @@ function assertServes(machine: Machine, details: RunDetails, { rank }: WebPageWi
   if (isOver(status)) {
     throw new UserError('usage', `${id} is ${status}: nothing of it serves a page`, 'Start it anew');
   }
-  if (machine.batchScript !== undefined) {
-    const what = `the page of ${id} is on a compute node, which is reached through the login node`;
-    const hint =
-      'Let it listen on all addresses of its node, and open a tunnel to that node through the login node';
-    throw new UserError('usage', what, hint);
-  }
   if (rank !== undefined && run && rank >= run.ranks) {
     throw new UserError('usage', `${id} has no rank ${rank}`, `Its ranks are 0 to ${run.ranks - 1}`);
   }
 }
 
 /** Undefined while the rank is not running, as in a restart. */
-function pageOf(machine: Machine, { state }: RunDetails, { rank, address }: Found): ServedPage | undefined {
+function pageOf(
+  machine: Machine,
+  { dir, state }: RunDetails,
+  { rank, address }: Found,
+): ServedPage | undefined {
   const host = state?.ranks.find((one) => one.rank === rank)?.host;
-  return host === undefined ? undefined : { rank, host, address, isHere: machine.shell === undefined };
+  const isHere = machine.shell === undefined;
+  return host === undefined ? undefined : { dir, rank, host, address, isHere };
 }
 
 /** Why a connection there fails; undefined where it does not. */
-async function troubleAt(machine: Machine, { host, address }: ServedPage): Promise<unknown> {
+async function troubleAt(machine: Machine, { dir, host, address }: ServedPage): Promise<unknown> {
   const late = new AbortController();
-  const connecting = machine.connectPort(host, address.port);
+  const connecting = machine.connectPort(dir, host, address.port);
   try {
     const waiting = delay(patience, undefined, { signal: late.signal });
     const channel = await Promise.race([connecting, waiting]);

@@ -2,7 +2,6 @@
 import { basename } from 'node:path/posix';
 import { UserError } from '../../base/errors.js';
 import type { DebugRecord } from '../../contracts/debugSchema.js';
-import type { Profile } from '../../contracts/profileSchema.js';
 
 const python = /^python[\d.]*$/;
 /** Options of Python that take the next word. */
@@ -31,20 +30,15 @@ function targetOf(words: readonly string[]): Omit<DebugRecord, 'rank'> | undefin
 interface AskedDebug {
   /** The rank. */
   debug?: number | undefined;
-  profile: Pick<Profile, 'kind'>;
   silenceTimeout?: number | undefined;
 }
 
 /** What the run's record says of it. UserError (usage) for what no debugger can attach to. */
 export function debugOf(
-  { debug: rank, profile, silenceTimeout }: AskedDebug,
+  { debug: rank, silenceTimeout }: AskedDebug,
   words: readonly string[],
 ): DebugRecord | undefined {
   if (rank === undefined) return undefined;
-  if (profile.kind === 'slurm') {
-    const what = 'a debugger cannot attach to a run that Slurm starts';
-    throw new UserError('usage', what, 'Use a profile of another kind');
-  }
   if (silenceTimeout !== undefined && silenceTimeout > 0) {
     const what = 'a rank that waits for a debugger is silent, so a limit of silence would end it';
     throw new UserError('usage', what, 'Leave the limit out');

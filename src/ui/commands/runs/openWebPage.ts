@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import { findWebPage, pageUrl } from '../../../core/follow/webPage/webPage.js';
 import { statusOf, isOver } from '../../../core/model/runStatus.js';
-import { loopback } from '../../../core/tunnels/loopback.js';
 import { pickRun } from '../pick.js';
 import { withProgress } from '../progress.js';
 import { tunnelsOf } from '../tunnelsOf.js';
@@ -23,9 +22,7 @@ export async function openWebPage(ui: Ui, given?: RunArgument): Promise<void> {
   const { url, host } = await withProgress('Web Page', async (progress) => {
     const page = await findWebPage(machine, run.dir, {}, progress);
     if (page.isHere) return { ...page, url: pageUrl(page) };
-    const { port } = page.address;
-    const spec = { host: page.host, local: port, address: loopback, remote: port };
-    const { forward } = await tunnelsOf(session).open(spec, progress.signal);
+    const { forward } = await tunnelsOf(session).openToRun(page.dir, page.host, page.address.port);
     return { ...page, url: pageUrl(page, forward.port) };
   });
   await ui.clusters.refresh();

@@ -8,7 +8,6 @@ import { requestOf, type RunRequest, type TypedRun } from '../../../../src/core/
 import { attachConfiguration, waitingAfter } from '../../../../src/core/tunnels/debugTunnel.js';
 
 const local: Profile = { name: 'local', kind: 'local', silenceTimeout: 600 };
-const hpc: Profile = { name: 'hpc', kind: 'slurm' };
 const asked = (command: string, more: Partial<TypedRun> = {}): RunRequest =>
   requestOf({ profile: local, words: command.split(' '), cwd: '/home/me', debug: 0, ...more });
 
@@ -33,7 +32,6 @@ it.each([
   ['python3 train.py', { debug: 1 }, /has no rank 1: its only rank is 0/],
   ['python3 train.py', { debug: 2, ranks: 2 }, /has no rank 2: its ranks are 0 to 1/],
   ['python3 train.py', { silenceTimeout: 60 }, /a limit of silence would end it/],
-  ['python3 train.py', { profile: hpc }, /that Slurm starts/],
 ])('refuses %s with %o', (command, more, text) => {
   expect(() => asked(command, more)).toThrow(text);
 });

@@ -1,8 +1,13 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { connect } from 'node:net';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { nullLogger } from '../../../../src/core/base/log.js';
+import { nodePath, type NodePath } from '../../../../src/core/base/nodePath.js';
+import type { SshMachine } from '../../../../src/core/cluster/sshMachine.js';
 import { PortForward } from '../../../../src/core/tunnels/portForward.js';
+import { Tunnels } from '../../../../src/core/tunnels/tunnels.js';
 import { parseTunnel, tunnelText } from '../../../../src/core/tunnels/tunnelSpec.js';
 
 describe('the words of a tunnel', () => {
@@ -97,5 +102,29 @@ describe('a forwarded port', () => {
       },
     });
     expect(forward.port).toBeGreaterThan(portOf(taken));
+  });
+});
+
+describe('the tunnels of a cluster', () => {
+  it('lead to a port of a node by the newest run that has it', async () => {
+    const target = await echo();
+    const asked: string[] = [];
+    const connectPort = (dir: NodePath, host: string, port: number): Promise<Duplex> => {
+      asked.push(`${dir} ${host}:${port}`);
+      return Promise.resolve(connect({ port: portOf(target), host: '127.0.0.1', allowHalfOpen: true }));
+    };
+    const tunnels = new Tunnels({ connectPort } as Partial<SshMachine> as SshMachine, nullLogger);
+    open.push({
+      close: () => {
+        tunnels.dispose();
+      },
+    });
+    const port = portOf(target) + 1;
+    const first = await tunnels.openToRun(nodePath('/runs/a'), 'n2', port);
+    expect((await through(first.forward.port, Buffer.from('x'))).toString()).toBe('x');
+    expect(await tunnels.openToRun(nodePath('/runs/b'), 'n2', port)).toBe(first);
+    expect(tunnels.all).toEqual([first]);
+    await through(first.forward.port, Buffer.from('y'));
+    expect(asked).toEqual([`/runs/a n2:${port}`, `/runs/b n2:${port}`]);
   });
 });
