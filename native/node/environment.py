@@ -148,8 +148,10 @@ class Pip:
         alone = no_deps(self.params)
         code, said = self.install(["--dry-run", "--ignore-installed", "--report", report] + alone)
         if code == 2 and any("no such option" in text for text in said):
-            self.make(alone)  # before pip 22.2
-            return self.frozen()
+            # Before pip 22.2. What Python brings of itself is nothing that was asked for.
+            brought = self.frozen()
+            self.make(alone)
+            return [line for line in self.frozen() if line not in brought]
         if code != 0:
             raise pip_refusal(self.params["what"], said)
         with open(report, encoding="utf-8") as file:

@@ -95,24 +95,23 @@ import os, sys, venv, zipfile
 import ensurepip, sysconfig
 
 target = sys.argv[1]
+projects = ["pip"] + (["setuptools"] if sys.version_info < (3, 12) else [])
+
+
+def wheels_in(place):
+    names = sorted(os.listdir(place), reverse=True) if place and os.path.isdir(place) else []
+    found = [[name for name in names if name.startswith(one + "-") and name.endswith(".whl")] for one in projects]
+    return [os.path.join(place, names[0]) for names in found] if all(found) else []
+
+
 # Distributions may keep the wheels elsewhere (WHEEL_PKG_DIR, Python 3.10 and newer).
 own = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
-places = [place for place in (sysconfig.get_config_var("WHEEL_PKG_DIR"), own) if place and os.path.isdir(place)]
-
-
-def wheel_of(project):
-    for place in places:
-        for name in sorted(os.listdir(place), reverse=True):
-            if name.startswith(project + "-") and name.endswith(".whl"):
-                return os.path.join(place, name)
-    return None
-
-
+wheels = wheels_in(sysconfig.get_config_var("WHEEL_PKG_DIR")) or wheels_in(own)
 venv.EnvBuilder(clear=True, symlinks=True).create(target)
 packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
-if not wheel_of("pip") or not os.path.isdir(packages):
+if not wheels or not os.path.isdir(packages):
     sys.exit(1)
-for wheel in filter(None, map(wheel_of, ("pip", "setuptools"))):  # the second up to Python 3.11
+for wheel in wheels:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
 for name in ("pip", "pip3"):

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type * as nodePty from 'node-pty';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { whyNoSlurm, type PracticeSlurm } from '../../scripts/practice/slurm.mjs';
 import { cli, expectExit, parseLines, until } from '../support/harness.js';
 import { DapClient } from '../support/dapClient.js';
@@ -170,6 +170,18 @@ describe.skipIf(why)(`A run by Slurm is reached${why === undefined ? '' : ` (${w
     const ended = await bench.trainyard('open', ...asked);
     expectExit(ended, 2);
     expect(ended.stderr).toContain('nothing of it serves a page');
+
+    // In the queue once more, the address that the first start printed says nothing.
+    const before = bench.occupy();
+    onTestFinished(() => {
+      slurm.ask('scancel', before);
+    });
+    expectExit(await bench.trainyard('resume', ...asked, '--detach'), 0);
+    const waits = bench.begin('open', ...asked);
+    await until('the queue', () => waits.stderr.includes('waiting until'));
+    expectExit(await bench.trainyard('stop', ...asked), 0);
+    expectExit(await waits.ended, 2);
+    expect(waits.stderr).not.toContain('answers at');
   });
 
   test('a rank that waits for a debugger is reached on its compute node', async () => {

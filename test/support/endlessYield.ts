@@ -2,42 +2,56 @@
 // wait for something else. So these trainers leave the processors to whatever else wants them. For
 // vitest's `globalSetup`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { codeOf } from '../../scripts/lib/errors.mjs';
 
 /** No test waits for so many steps. */
 const endless = 1_000_000;
 const everyMs = 500;
 
-/** What /proc says of a process; nothing where it has ended. */
+/** Of another user, or ended meanwhile. */
+const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
+
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes(codeOf(error) ?? '')) return '';
+    if (passing.includes(codeOf(error) ?? '')) return '';
     throw error;
   }
 }
 
+/** A training of the tests, whose programs or folders are below the system's temporary folder. */
 function isEndless(pid: string): boolean {
   if (read(`/proc/${pid}/comm`) !== 'trainer\n') return false;
   const argv = read(`/proc/${pid}/cmdline`).split('\0');
+  if (!argv.some((word) => word.startsWith(`${tmpdir()}/`))) return false;
   return Number(argv[argv.indexOf('--steps') + 1]) >= endless;
 }
 
-/** Of their processes only those of whoever runs the tests. */
-function lower(pid: string): void {
+function threadsOf(pid: string): string[] {
   try {
-    setPriority(Number(pid), constants.priority.PRIORITY_BELOW_NORMAL);
+    return readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    if (passing.includes(codeOf(error) ?? '')) return [];
+    throw error;
+  }
+}
+
+function lower(thread: string): void {
+  try {
+    setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
   } catch (error) {
     const { info } = error as NodeJS.ErrnoException & { info?: { code?: string } };
-    if (!['ESRCH', 'EACCES', 'EPERM'].includes(info?.code ?? '')) throw error;
+    if (!passing.includes(info?.code ?? '')) throw error;
   }
 }
 
 export default function endlessYield(): () => void {
   const timer = setInterval(() => {
-    for (const pid of readdirSync('/proc')) if (/^\d+$/.test(pid) && isEndless(pid)) lower(pid);
+    for (const pid of readdirSync('/proc')) {
+      if (/^\d+$/.test(pid) && isEndless(pid)) threadsOf(pid).forEach(lower);
+    }
   }, everyMs);
   return () => {
     clearInterval(timer);

@@ -2,9 +2,9 @@
 // runs the tests, and nothing is left in that user's home. For vitest's `globalSetup`. The caches
 // stay those of the user.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 /** Variables of tools that would look in the home folder, and the place there. */
 const stays = {
@@ -15,18 +15,30 @@ const stays = {
 };
 
 /**
- * The folder of the Python that `python3` comes to. In PATH there may be a script in its place, as
- * pyenv's, which starts several shells each time: 0.2 s of a core.
+ * Where `python3` in PATH is a script, as pyenv's, it starts several shells each time: 0.2 s of a
+ * core. Then a folder with one that starts that Python at once comes first in PATH.
  */
-const pythonFolder = (): string =>
-  dirname(execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim());
+function shortenPython(): (() => void) | undefined {
+  const [found = ''] = execFileSync('sh', ['-c', 'command -v python3'], { encoding: 'utf8' }).split('\n');
+  if (readFileSync(found).subarray(0, 2).toString() !== '#!') return undefined;
+  const ask = ['-c', 'import sys; print(sys.executable)'];
+  const python = execFileSync(found, ask, { encoding: 'utf8' }).trim();
+  const folder = mkdtempSync(join(tmpdir(), 'trainyard-python-'));
+  chmodSync(folder, 0o755); // some tests are of other users
+  writeFileSync(join(folder, 'python3'), `#!/bin/sh\nexec '${python}' "$@"\n`, { mode: 0o755 });
+  process.env['PATH'] = [folder, process.env['PATH']].join(delimiter);
+  return () => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
 
 export default function ownHome(): () => void {
-  process.env['PATH'] = [pythonFolder(), process.env['PATH']].join(delimiter);
+  const endPython = shortenPython();
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-home-'));
   for (const [name, place] of Object.entries(stays)) process.env[name] ??= join(homedir(), place);
   process.env['HOME'] = folder;
   return () => {
+    endPython?.();
     rmSync(folder, { recursive: true, force: true });
   };
 }

@@ -63,6 +63,12 @@ interface Placed {
   elsewhere: CudaElsewhere | undefined;
 }
 
+/** The nodes that a run has now, and what was read of it. */
+interface NodesOf {
+  details: RunDetails;
+  nodes: AllocatedNode[];
+}
+
 /** A Slurm cluster, reached at its login node. */
 export class SlurmMachine extends SshMachine {
   private readonly queue: SlurmQueue;
@@ -70,6 +76,8 @@ export class SlurmMachine extends SshMachine {
   private readonly boards: AllocatedNodes;
   /** Nodes of which a port is reached. */
   private readonly ports: AllocatedNodes;
+  /** Looks for the nodes of a run that are under way, by its folder. */
+  private readonly looking = new Map<NodePath, Promise<NodesOf>>();
 
   constructor(options: SshMachineOptions) {
     const asked = { queue: undefined as SlurmQueue | undefined };
@@ -125,8 +133,12 @@ export class SlurmMachine extends SshMachine {
     const { details, nodes } = await this.nodesOf(dir);
     const at = nodes.find((node) => node.host === host);
     if (at) return this.ports.reach(dir, at).connectTo({ host: '127.0.0.1', port });
-    this.ports.letGo(dir);
-    throw new UserError('usage', `${host} is no node that ${details.id} has now`, 'Look at the state of the run');
+    if (nodes.length === 0) this.ports.letGo(dir);
+    throw new UserError(
+      'usage',
+      `${host} is no node that ${details.id} has now`,
+      'Look at the state of the run',
+    );
   }
 
   /** UserError (usage) where it is to go deep: nothing is measured on a login node. */
@@ -236,13 +248,22 @@ export class SlurmMachine extends SshMachine {
   }
 
   /** The nodes that the run in `dir` has now. Waits where the queue was last heard before it began. */
-  private async nodesOf(dir: NodePath): Promise<{ details: RunDetails; nodes: AllocatedNode[] }> {
+  private nodesOf(dir: NodePath): Promise<NodesOf> {
+    const known = this.looking.get(dir);
+    if (known) return known;
+    const look = this.lookForNodes(dir).finally(() => this.looking.delete(dir));
+    this.looking.set(dir, look);
+    return look;
+  }
+
+  private async lookForNodes(dir: NodePath): Promise<NodesOf> {
     const client = await this.node.client();
     const deadline = Date.now() + queuePatience;
     for (;;) {
       const details = await client.request('run.get', { dir });
       const nodes = nodesNow(details);
-      const begins = details.state?.phase === 'running' && details.queue?.kind !== 'running';
+      const isHeard = details.queue?.kind === 'running' || details.queue?.kind === 'ended';
+      const begins = details.state?.phase === 'running' && !details.interrupted && !isHeard;
       if (nodes.length > 0 || !begins || Date.now() > deadline) return { details, nodes };
       this.queue.expectChange();
       await delay(queuePause);

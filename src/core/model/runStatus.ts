@@ -36,6 +36,12 @@ export function statusOf(entry: Pick<RunEntry, 'state' | 'interrupted' | 'queue'
   return entry.state?.phase ?? 'unknown';
 }
 
+/** Whether it has not begun yet: what an earlier start left says nothing of it. */
+export function isBeforeStart(entry: Pick<RunEntry, 'state' | 'interrupted' | 'queue'>): boolean {
+  const status = statusOf(entry);
+  return status === 'queued' || status === 'starting';
+}
+
 /**
  * Why the run ended as it did, as far as its supervisor says it, and Slurm of its job; null where
  * neither does.

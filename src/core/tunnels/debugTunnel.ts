@@ -11,7 +11,7 @@ import type { Progress } from '../base/progress.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import type { RunEvent, RunFile } from '../contracts/runSchema.js';
-import { isOver, statusOf } from '../model/runStatus.js';
+import { isBeforeStart, isOver, statusOf } from '../model/runStatus.js';
 import { loopback } from './loopback.js';
 import { PortForward } from './portForward.js';
 
@@ -129,6 +129,6 @@ async function waitingNow(machine: Machine, dir: NodePath): Promise<WaitingRank>
 }
 
 async function waitingRank(client: AgentClient, details: RunDetails): Promise<WaitingRank | undefined> {
-  if (isOver(statusOf(details))) return undefined;
+  if (isOver(statusOf(details)) || isBeforeStart(details)) return undefined;
   return waitingAfter(await lastEvents(client, details, journalBytes));
 }

@@ -88,6 +88,7 @@ export class PortForward implements Disposable {
   private async pass(socket: Socket): Promise<void> {
     let channel: Duplex;
     socket.on('error', () => undefined); // pipeline tells it
+    this.sockets.add(socket);
     try {
       channel = await this.options.connect();
       this.problem = undefined;
@@ -95,9 +96,15 @@ export class PortForward implements Disposable {
       this.problem = error;
       this.logger.log('warn', `tunnel ${this.local} to ${this.remote}: ${errorText(error)}`);
       socket.destroy();
+      this.sockets.delete(socket);
       return;
     }
-    this.sockets.add(socket).add(channel);
+    if (socket.destroyed) {
+      channel.destroy(); // the port was closed while this was connected
+      this.sockets.delete(socket);
+      return;
+    }
+    this.sockets.add(channel);
     gatherWrites(socket);
     if (isCopying(channel)) {
       freeWritten(socket, freePacket);

@@ -9,7 +9,7 @@ import type { Progress } from '../../base/progress.js';
 import type { Machine } from '../../cluster/nodes/machine.js';
 import type { RunDetails } from '../../contracts/agentApi.js';
 import { rankOf, readLogLines, runLogs } from '../runLogs.js';
-import { isOver, statusOf } from '../../model/runStatus.js';
+import { isBeforeStart, isOver, statusOf } from '../../model/runStatus.js';
 import { loopback } from '../../tunnels/loopback.js';
 import { PortForward } from '../../tunnels/portForward.js';
 import { AddressChoice, type PrintedAddress } from './printedAddress.js';
@@ -18,6 +18,9 @@ import { AddressChoice, type PrintedAddress } from './printedAddress.js';
 const pause = 1000;
 /** Milliseconds after which an address at which nothing answers is an error. */
 const patience = 10_000;
+/** The same where a queue takes the runs: its step to the node begins first. */
+const patienceInJob = 30_000;
+const patienceFor = (machine: Machine): number => (machine.batchScript ? patienceInJob : patience);
 /** Bytes at the end of a log that are read, and at its beginning, where most programs say it. */
 const mostBytes = 2 * 1024 * 1024;
 const firstBytes = 64 * 1024;
@@ -66,7 +69,7 @@ export async function findWebPage(
     const client = await machine.node.client();
     const details = await client.request('run.get', { dir });
     assertServes(details, wish);
-    const found = await search.look(client, details, signal);
+    const found = isBeforeStart(details) ? undefined : await search.look(client, details, signal);
     const page = found && pageOf(machine, details, found);
     let wanted = 'prints the address of a page; where it prints none, name the port';
     if (page) {
@@ -76,7 +79,7 @@ export async function findWebPage(
       tried = now;
       const trouble = await troubleAt(machine, page);
       if (trouble === undefined) return page;
-      if (performance.now() - since > patience) throw silent(details.id, page, trouble);
+      if (performance.now() - since > patienceFor(machine)) throw silent(details.id, page, trouble);
       wanted = `answers at port ${page.address.port} of ${page.host}`;
     }
     const text = `waiting until ${details.id} ${wanted}`;
@@ -190,6 +193,7 @@ function pageOf(
 
 /** Why a connection there fails; undefined where it does not. */
 async function troubleAt(machine: Machine, { dir, host, address }: ServedPage): Promise<unknown> {
+  const patience = patienceFor(machine);
   const late = new AbortController();
   const connecting = machine.connectPort(dir, host, address.port);
   try {
