@@ -2,7 +2,7 @@
 // runs the tests, and nothing is left in that user's home. For vitest's `globalSetup`. The caches
 // stay those of the user.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -23,8 +23,8 @@ function shortenPython(): (() => void) | undefined {
   if (readFileSync(found).subarray(0, 2).toString() !== '#!') return undefined;
   const ask = ['-c', 'import sys; print(sys.executable)'];
   const python = execFileSync(found, ask, { encoding: 'utf8' }).trim();
+  // Other users, who may not read it nor that Python, find the next python3 in PATH.
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-python-'));
-  chmodSync(folder, 0o755); // some tests are of other users
   writeFileSync(join(folder, 'python3'), `#!/bin/sh\nexec '${python}' "$@"\n`, { mode: 0o755 });
   process.env['PATH'] = [folder, process.env['PATH']].join(delimiter);
   return () => {
