@@ -107,9 +107,11 @@ def wheels_in(place):
 # Distributions may keep the wheels elsewhere (WHEEL_PKG_DIR, Python 3.10 and newer).
 own = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
 wheels = wheels_in(sysconfig.get_config_var("WHEEL_PKG_DIR")) or wheels_in(own)
+if not wheels:
+    sys.exit(1)
 venv.EnvBuilder(clear=True, symlinks=True).create(target)
 packages = os.path.join(target, "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
-if not wheels or not os.path.isdir(packages):
+if not os.path.isdir(packages):
     sys.exit(1)
 for wheel in wheels:
     with zipfile.ZipFile(wheel) as archive:

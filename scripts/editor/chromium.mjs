@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { capture } from '../lib/shell.mjs';
 import { ensureSystemPackages, wishSystemPackage } from '../lib/systemPackages.mjs';
 
-/** Debian's Chromium without the parts of a window. It takes half of the processor's time. */
+/** Debian's Chromium without the parts of a window. It takes less of the processor's time. */
 const withoutWindow = 'chromium-headless-shell';
 const names = [withoutWindow, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 

@@ -3,23 +3,25 @@
 // vitest's `globalSetup`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, setPriority, tmpdir } from 'node:os';
-import { codeOf } from '../../scripts/lib/errors.mjs';
 
 /** No test waits for so many steps. */
 const endless = 1_000_000;
 const everyMs = 500;
 
-/** Of another user, or ended meanwhile. */
+/** Of a process of another user, or of one that has ended meanwhile. */
 const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
 
-function read(path: string): string {
+function orElse<T>(otherwise: T, ask: () => T): T {
   try {
-    return readFileSync(path, 'utf8');
+    return ask();
   } catch (error) {
-    if (passing.includes(codeOf(error) ?? '')) return '';
-    throw error;
+    const { code = '', info } = error as NodeJS.ErrnoException & { info?: { code?: string } };
+    if (!passing.includes(info?.code ?? code)) throw error;
+    return otherwise;
   }
 }
+
+const read = (path: string): string => orElse('', () => readFileSync(path, 'utf8'));
 
 /** A training of the tests, whose programs or folders are below the system's temporary folder. */
 function isEndless(pid: string): boolean {
@@ -29,28 +31,18 @@ function isEndless(pid: string): boolean {
   return Number(argv[argv.indexOf('--steps') + 1]) >= endless;
 }
 
-function threadsOf(pid: string): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`);
-  } catch (error) {
-    if (passing.includes(codeOf(error) ?? '')) return [];
-    throw error;
-  }
-}
-
-function lower(thread: string): void {
-  try {
-    setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch (error) {
-    const { info } = error as NodeJS.ErrnoException & { info?: { code?: string } };
-    if (!passing.includes(info?.code ?? '')) throw error;
+function lower(pid: string): void {
+  for (const thread of orElse([], () => readdirSync(`/proc/${pid}/task`))) {
+    orElse(undefined, () => {
+      setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+    });
   }
 }
 
 export default function endlessYield(): () => void {
   const timer = setInterval(() => {
     for (const pid of readdirSync('/proc')) {
-      if (/^\d+$/.test(pid) && isEndless(pid)) threadsOf(pid).forEach(lower);
+      if (/^\d+$/.test(pid) && isEndless(pid)) lower(pid);
     }
   }, everyMs);
   return () => {

@@ -88,7 +88,6 @@ export class PortForward implements Disposable {
   private async pass(socket: Socket): Promise<void> {
     let channel: Duplex;
     socket.on('error', () => undefined); // pipeline tells it
-    this.sockets.add(socket);
     try {
       channel = await this.options.connect();
       this.problem = undefined;
@@ -96,15 +95,14 @@ export class PortForward implements Disposable {
       this.problem = error;
       this.logger.log('warn', `tunnel ${this.local} to ${this.remote}: ${errorText(error)}`);
       socket.destroy();
-      this.sockets.delete(socket);
       return;
     }
-    if (socket.destroyed) {
-      channel.destroy(); // the port was closed while this was connected
-      this.sockets.delete(socket);
+    if (socket.destroyed || !this.server.listening) {
+      socket.destroy(); // one of them was closed while this was connected
+      channel.destroy();
       return;
     }
-    this.sockets.add(channel);
+    this.sockets.add(socket).add(channel);
     gatherWrites(socket);
     if (isCopying(channel)) {
       freeWritten(socket, freePacket);

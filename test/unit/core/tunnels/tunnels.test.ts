@@ -105,6 +105,22 @@ describe('a forwarded port', () => {
   });
 });
 
+it('a port that is closed while a connection is being made leaves none', async () => {
+  const channel = connect({ port: portOf(await echo()), host: '127.0.0.1' });
+  let asked = (): void => undefined;
+  const isAsked = new Promise<void>((done) => (asked = done));
+  let give: (channel: Duplex) => void = () => undefined;
+  const given = new Promise<Duplex>((done) => (give = done));
+  const connectLate = (): Promise<Duplex> => (asked(), given);
+  const forward = await PortForward.open({ port: 0, connect: connectLate, remote: 'there' });
+  const socket = connect(forward.port, '127.0.0.1');
+  await isAsked;
+  expect(forward.connections).toBe(0);
+  forward.dispose();
+  give(channel);
+  await Promise.all([once(socket, 'close'), once(channel, 'close')]);
+});
+
 describe('the tunnels of a cluster', () => {
   it('lead to a port of a node by the newest run that has it', async () => {
     const target = await echo();
