@@ -55,6 +55,8 @@ class Cluster : public RankHosts {
   std::vector<std::string> missing() const;
   /// Those that are, in the profile's order.
   std::vector<NodeSpec> present() const;
+  /// Of the ranks on the head, once they are known.
+  void set_head_gpus(const std::vector<int>& gpus) { nodes_.front().spec.gpus = gpus; }
   bool head_is_here() const { return nodes_.front().is_here(); }
   /// The node of rank 0, where that would be one that does not see the head's run folder.
   std::optional<std::string> blind_leader() const;

@@ -8,10 +8,12 @@
 namespace trainyard {
 
 std::string gpu_locks_folder() {
-  const char* given = std::getenv("TRAINYARD_GPU_LOCKS");
+  const char* given = std::getenv(kGpuLocksVariable);
   if (given != nullptr && *given != '\0') return given;
   return "/tmp/trainyard-gpus-" + std::to_string(::geteuid());
 }
+
+std::string slots_folder(const std::string& group) { return gpu_locks_folder() + "/slots/" + group; }
 
 bool is_the_file_at(const Descriptor& file, const std::string& path) {
   struct stat held{}, there{};

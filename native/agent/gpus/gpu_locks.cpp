@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <charconv>
 
-#include "agent/gpus/gpu_folder.h"
 #include "agent/messages/rpc_error.h"
 #include "agent/system/clock.h"
 #include "agent/system/paths.h"
@@ -55,13 +54,13 @@ void write_holder(int file, const GpuHolder& holder) {
   write_all(file, to_line(said) + "\n", "the lock of a GPU");
 }
 
+}  // namespace
+
 std::string holder_words(const Json& holder) {
   if (!holder.is_object()) return "a run that starts in this moment";
   const std::string run = holder.value("run", ""), process = std::to_string(holder.value("pid", 0));
   return (run.empty() ? "a run that is being started" : "run " + run) + " (process " + process + ")";
 }
-
-}  // namespace
 
 std::vector<GpuName> gpu_names(const Json& list, const std::string& where) {
   if (!list.is_array() || list.empty()) throw FieldError(where + " must be a list of GPUs");
@@ -80,14 +79,14 @@ std::vector<GpuName> gpu_names(const Json& list, const std::string& where) {
   return gpus;
 }
 
-GpuLocks::GpuLocks(const std::vector<GpuName>& gpus, const GpuHolder& holder) {
-  const std::string folder = gpu_locks_folder();
+GpuLocks::GpuLocks(const std::vector<GpuName>& gpus, const GpuHolder& holder, const std::string& folder) {
   make_private_folders(folder);
   for (const GpuName& gpu : gpus) {
     std::optional<Descriptor> lock = try_to_lock(folder + "/" + file_name(gpu));
     if (!lock) {
       throw RpcError(RpcCode::taken, "GPU " + std::to_string(gpu.index) + " of " + host_name() + " is held by " +
-                                         holder_words(holder_of(gpu)) + ". Wait for its end, or name another GPU");
+                                         holder_words(holder_of(gpu, folder)) +
+                                         ". Wait for its end, or name another GPU");
     }
     write_holder(lock->get(), holder);
     held_.push_back(std::move(*lock));
@@ -127,13 +126,17 @@ void GpuLocks::say(const GpuHolder& holder) const {
   for (const Descriptor& one : held_) write_holder(one.get(), holder);
 }
 
+void GpuLocks::add(GpuLocks other) {
+  for (Descriptor& one : other.held_) held_.push_back(std::move(one));
+}
+
 void GpuLocks::give_back() {
   for (const Descriptor& one : held_) ::flock(one.get(), LOCK_UN);
   held_.clear();
 }
 
-Json holder_of(const GpuName& gpu) {
-  const std::string path = gpu_locks_folder() + "/" + file_name(gpu);
+Json holder_of(const GpuName& gpu, const std::string& folder) {
+  const std::string path = folder + "/" + file_name(gpu);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return nullptr;
   const auto said = read_json_object(path);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/gpus/gpu_folder.h"
 #include "agent/messages/json.h"
 #include "common/files.h"
 
@@ -30,7 +31,7 @@ class GpuLocks {
   GpuLocks() = default;
   /// All of them. Throws RpcError (taken) naming a GPU and its holder, file_error, and Error where
   /// the folder is not this user's alone.
-  GpuLocks(const std::vector<GpuName>& gpus, const GpuHolder& holder);
+  GpuLocks(const std::vector<GpuName>& gpus, const GpuHolder& holder, const std::string& folder = gpu_locks_folder());
 
   /// Those that another process passed on, by their descriptors: "5,6". Throws Error (usage).
   static GpuLocks passed_on(const std::string& descriptors);
@@ -40,6 +41,8 @@ class GpuLocks {
   std::vector<std::string> words() const;
   /// Writes into the files that this process holds them.
   void say(const GpuHolder& holder) const;
+  /// Holds those of `other` too.
+  void add(GpuLocks other);
   /// Frees them, also for the processes that have them too.
   void give_back();
 
@@ -48,6 +51,9 @@ class GpuLocks {
 };
 
 /// What the lock's file says; null where nobody holds it, or that cannot be known.
-Json holder_of(const GpuName& gpu);
+Json holder_of(const GpuName& gpu, const std::string& folder = gpu_locks_folder());
+
+/// "run R (process 7)", of what holder_of returned.
+std::string holder_words(const Json& holder);
 
 }  // namespace trainyard

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <tuple>
 
-#include "agent/gpus/gpu_folder.h"
 #include "agent/messages/hmac.h"
 #include "agent/system/ownership.h"
 #include "agent/system/paths.h"
@@ -27,7 +26,7 @@ constexpr size_t kNameBytes = 16;
 constexpr size_t kMostBy = 200;  // bytes
 constexpr int64_t kMostGpus = 1024;
 
-std::string queue_folder() { return gpu_locks_folder() + "/queue"; }
+std::string queue_of(const std::string& folder) { return folder + "/queue"; }
 
 /// Open and locked. Others see it once it has this path, whole.
 Descriptor locked_file(const std::string& path, const std::string& text) {
@@ -57,8 +56,8 @@ bool is_held(const std::string& path) {
   }
 }
 
-std::vector<std::string> ticket_files() {
-  const std::string folder = queue_folder();
+std::vector<std::string> ticket_files(const std::string& locks_folder) {
+  const std::string folder = queue_of(locks_folder);
   if (stranger_on_the_way(folder)) return {};  // nothing there is ours; a start is refused, with the reason
   std::vector<std::string> paths;
   std::error_code failed;
@@ -98,17 +97,17 @@ GpuQueue::~GpuQueue() {
 }
 
 int64_t GpuQueue::enter(const GpuTicket& ticket, std::optional<int64_t> number) {
-  make_private_folders(queue_folder());
+  make_private_folders(queue_of(folder_));
   const auto before = held_.find(ticket.id);
   Held held;
-  held.path = before == held_.end() ? queue_folder() + "/" + random_hex(kNameBytes) : before->second.path;
+  held.path = before == held_.end() ? queue_of(folder_) + "/" + random_hex(kNameBytes) : before->second.path;
   held.since = before == held_.end() ? now_seconds() : before->second.since;
   if (number) {
     held.number = *number;
   } else if (before != held_.end()) {
     held.number = before->second.number;
   } else {
-    const Json waiting = waiting_starts();
+    const Json waiting = waiting_starts(folder_);
     held.number = waiting.empty() ? 1 : place_of(waiting.back()).first + 1;
   }
   const Json said{{"ticket", ticket.id}, {"number", held.number}, {"gpus", ticket.gpus}, {"count", ticket.count},
@@ -126,14 +125,15 @@ void GpuQueue::leave(const std::string& id) {
   held_.erase(found);
 }
 
-Json waiting_starts() {
+bool comes_before(const Json& one, const Json& other) { return place_of(one) < place_of(other); }
+
+Json waiting_starts(const std::string& folder) {
   std::vector<Json> tickets;
-  for (const std::string& path : ticket_files()) {
+  for (const std::string& path : ticket_files(folder)) {
     if (!is_held(path)) continue;
     if (auto said = read_json_object(path)) tickets.push_back(std::move(*said));  // absent: it has just left
   }
-  std::sort(tickets.begin(), tickets.end(),
-            [](const Json& one, const Json& other) { return place_of(one) < place_of(other); });
+  std::sort(tickets.begin(), tickets.end(), comes_before);
   return tickets;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/gpus/gpu_folder.h"
 #include "agent/messages/json.h"
 #include "common/files.h"
 
@@ -26,7 +27,8 @@ GpuTicket gpu_ticket(const Fields& params);
 /// Tickets that this process holds. Whatever ends it takes it out of the queue.
 class GpuQueue {
  public:
-  GpuQueue() = default;
+  /// `folder`: of the locks for which the tickets wait.
+  explicit GpuQueue(std::string folder = gpu_locks_folder()) : folder_(std::move(folder)) {}
   ~GpuQueue();
   GpuQueue(const GpuQueue&) = delete;
   GpuQueue& operator=(const GpuQueue&) = delete;
@@ -45,11 +47,15 @@ class GpuQueue {
     int64_t number = 0;
     double since = 0;
   };
+  std::string folder_;
   std::map<std::string, Held> held_;
 };
 
 /// The tickets of living processes in their order: {ticket, number, gpus, count, by, host, pid,
 /// since}. What dead ones left is removed.
-Json waiting_starts();
+Json waiting_starts(const std::string& folder = gpu_locks_folder());
+
+/// Whether the one ticket of waiting_starts() comes before the other.
+bool comes_before(const Json& one, const Json& other);
 
 }  // namespace trainyard

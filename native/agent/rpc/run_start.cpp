@@ -96,6 +96,7 @@ class StartRun : public Job {
     for (const std::string& word : gpus_.words()) command.argv.push_back(word);
     command.passed = gpus_.descriptors();
     command.env = clean_environment();
+    if (run_.contains("queue")) command.env[kGpuLocksVariable] = gpu_locks_folder();  // it takes its locks itself
     command.cwd = folder_.dir();
     command.log = folder_.file("supervisor.log");
     supervisor_ = start_detached(command);

@@ -48,6 +48,7 @@ Json RunState::to_json() const {
   json["ended"] = json_or_null(ended);
   json["exitCode"] = json_or_null(exit_code);
   json["reason"] = json_or_null(reason);
+  if (!waiting.empty()) json["waiting"] = waiting;
   json["updated"] = now_seconds();
   return json;
 }

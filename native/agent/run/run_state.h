@@ -29,8 +29,9 @@ struct RunState {
   std::optional<double> ended;
   std::optional<int> exit_code;
   std::optional<std::string> reason;
-  Json nodes;   ///< of a run of several hosts; else null
-  Json mirror;  ///< where a node keeps a copy of the run folder; else null
+  std::string waiting;  ///< what it waits for while its phase is "queued", for people
+  Json nodes;           ///< of a run of several hosts; else null
+  Json mirror;          ///< where a node keeps a copy of the run folder; else null
 
   Json to_json() const;
 };

@@ -54,7 +54,7 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
       budget_(budget),
       journal_(folder.events()),
       gpu_locks_(std::move(gpus)),
-      guard_([folder] { return find_run(folder, {::getpid()}); }, lock_fd, gpu_locks_.descriptors()),
+      lock_fd_(lock_fd),
       samples_(folder),
       reports_(folder, spec),
       notifier_(folder, spec),
@@ -75,7 +75,8 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
   state_.supervisor = {::getpid(), process_start_time(::getpid()).value_or(0)};
   state_.boot = boot_id();
   state_.host = host_name();
-  state_.guard = guard_.process();
+  if (spec.queue) state_.phase = "queued";
+  stand_guard();
   state_.started = now_seconds();
 }
 
@@ -83,7 +84,6 @@ int Supervisor::run() {
   remove_stop_request(folder_);
   const std::optional<std::string> trouble = open_cluster();
   save_state();
-  if (spec_.tensorboard) tensorboard_.start(folder_, spec_, journal_);
   GenerationResult result;
   result.reason = trouble;
   try {
@@ -99,6 +99,8 @@ int Supervisor::run() {
 }
 
 GenerationResult Supervisor::run_generations() {
+  if (auto without = wait_in_queue()) return *without;
+  if (spec_.tensorboard) tensorboard_.start(folder_, spec_, journal_);
   if (auto without = wait_for_nodes(true)) return *without;
   GenerationResult result = run_generation();
   while (result.worth_retrying && restarts_ < spec_.max_restarts) {
@@ -130,7 +132,8 @@ void Supervisor::wait_and_look() {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
     look_at_folder();
-    if (const auto stop = budget_.look(begun_, monotonic_seconds(), journal_)) request_stop(*stop);
+    if (const auto stop = queue_ ? std::nullopt : budget_.look(begun_, monotonic_seconds(), journal_))
+      request_stop(*stop);
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
@@ -138,7 +141,7 @@ void Supervisor::wait_and_look() {
     save_what_waits();
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
-  samples_.tick();
+  if (!queue_) samples_.tick();            // what other runs do meanwhile is not its own
   evaluator_.look_at_log();
   if (!cluster_) return;
   cluster_->step();
@@ -325,7 +328,7 @@ void Supervisor::conclude(const GenerationResult& result) {
   watch_.look_at_metrics(journal_);
   reports_.finish(journal_);
   std::set<int> kept = tensorboard_.spared();
-  kept.insert({guard_.process().pid, samples_.asker()});
+  kept.insert({guard_->process().pid, samples_.asker()});
   Sweep sweep([&] {
     kept.merge(notifier_.spared());
     std::vector<NamedProcess> all = find_marked(folder_.dir(), kept);
@@ -377,7 +380,7 @@ void Supervisor::wait_for_disk() {
 
 std::set<int> Supervisor::spared() const {
   std::set<int> pids = tensorboard_.spared();
-  pids.insert({guard_.process().pid, samples_.asker(), reports_.pid()});
+  pids.insert({guard_->process().pid, samples_.asker(), reports_.pid()});
   if (evaluator_.process()) {
     pids.insert(evaluator_.process()->pid);
     for (const NamedProcess& one : find_descendants(evaluator_.process()->pid, {})) pids.insert(one.process.pid);

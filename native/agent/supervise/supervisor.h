@@ -16,6 +16,7 @@
 #include "agent/supervise/evaluator.h"
 #include "agent/supervise/generation.h"
 #include "agent/supervise/run_watch.h"
+#include "agent/supervise/start_queue.h"
 #include "agent/system/clock.h"
 #include "agent/system/guard.h"
 #include "agent/tensorboard/tensorboard_watch.h"
@@ -43,6 +44,11 @@ class Supervisor {
   GenerationResult run_generation();
   Command mpiexec_command(const RunSpec& spec) const;
   void start_mpiexec(const RunSpec& spec, RankHosts& hosts);
+  /// Until the run has what it waits for before it begins; what it ends with where it is stopped
+  /// meanwhile.
+  std::optional<GenerationResult> wait_in_queue();
+  void begin_with(StartQueue& queue);
+  void stand_guard();
   std::optional<std::string> open_cluster();
   /// For all nodes before the first generation; before another one for as many as it needs, and for
   /// all a moment. What the run ends with where it cannot go on.
@@ -84,13 +90,15 @@ class Supervisor {
   RunState state_;
   Journal journal_;
   GpuLocks gpu_locks_;
-  Guard guard_;
+  int lock_fd_;  ///< of the run folder's lock
+  std::unique_ptr<Guard> guard_;
   Evaluator evaluator_;
   TensorboardWatch tensorboard_;
   SampleLog samples_;
   Reports reports_;
   Notifier notifier_;
   RunWatch watch_;
+  std::unique_ptr<StartQueue> queue_;  ///< while the run waits in it
   LocalRanks local_;
   Descriptor signals_;                       ///< readable while a signal waits
   std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation
@@ -101,8 +109,8 @@ class Supervisor {
   std::optional<StopRequest> stop_;
   bool state_saved_ = true;                       ///< state.json says what state_ does
   double next_slow_look_ = 0, next_refresh_ = 0;  ///< monotonic seconds
-  const double begun_ = monotonic_seconds();
-  std::optional<double> folder_gone_since_;  ///< monotonic seconds
+  double begun_ = monotonic_seconds();            ///< of what its limits count
+  std::optional<double> folder_gone_since_;       ///< monotonic seconds
 };
 
 }  // namespace trainyard

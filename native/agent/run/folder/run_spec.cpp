@@ -147,6 +147,18 @@ void parse_share(const Fields& fields, RunSpec& spec) {
   if (const std::string why = why_not_shared(spec.share); !why.empty()) throw FieldError("spec.share " + why);
 }
 
+void parse_queue_of(const Fields& fields, RunSpec& spec) {
+  const Json* queue = fields.find("queue");
+  if (queue == nullptr) return;
+  spec.queue = parse_queue(Fields(*queue, "spec.queue"));
+  if (spec.nodes.size() > 1) throw FieldError("spec.queue must be absent in a run of several nodes");
+  const std::vector<NodeQueue>& nodes = spec.queue->nodes;
+  const size_t listed = nodes.empty() ? 0 : nodes.front().gpus.size();
+  if (nodes.size() > 1 || listed < spec.head_gpus().size() || (listed == 0) != spec.head_gpus().empty()) {
+    throw FieldError("spec.queue.nodes must list the GPUs of which the run takes as many as it names");
+  }
+}
+
 std::vector<std::string> trainer_line(const std::string& trainer, const std::vector<std::string>& argv,
                                       const std::string& run_dir) {
   std::vector<std::string> line{trainer};
@@ -307,6 +319,7 @@ RunSpec parse_run_spec(const Json& json) {
   const std::string launcher = fields.optional_string("launcher").value_or("fork");
   if (launcher != "fork" && launcher != "manual") throw FieldError("spec.launcher must be 'fork' or 'manual'");
   if (launcher == "manual") parse_cluster(fields, spec);
+  parse_queue_of(fields, spec);
   return spec;
 }
 

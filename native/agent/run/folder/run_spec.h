@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/messages/json.h"
+#include "agent/run/folder/queue_spec.h"
 
 namespace trainyard {
 
@@ -76,6 +77,11 @@ struct RunSpec {
   double stop_grace = 0;             ///< seconds between SIGTERM and SIGKILL of an own program; 0: no limit
   double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
   double time_limit = 0;             ///< seconds of this start, after which the run stops; 0: none
+
+  /// What it waits for before it begins; the GPUs of its head are then as many as it takes.
+  std::optional<QueueSpec> queue;
+  /// The GPUs of the ranks on the head.
+  const std::vector<int>& head_gpus() const { return nodes.empty() ? gpus : nodes.front().gpus; }
 
   std::vector<NodeSpec> nodes;  ///< launcher "manual"; empty: every rank runs here
   std::string interface = "auto";

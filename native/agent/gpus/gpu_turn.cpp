@@ -1,0 +1,69 @@
+#include "agent/gpus/gpu_turn.h"
+
+#include <algorithm>
+
+#include "agent/messages/rpc_error.h"
+
+namespace trainyard {
+
+namespace {
+
+/// "1st", "22nd", "113th".
+std::string ordinal(size_t number) {
+  const size_t tens = number % 100, ones = number % 10;
+  const bool regular = (tens >= 11 && tens <= 13) || ones == 0 || ones > 3;
+  static constexpr const char* kEndings[] = {"th", "st", "nd", "rd"};
+  return std::to_string(number) + kEndings[regular ? 0 : ones];
+}
+
+}  // namespace
+
+GpuTurn::GpuTurn(GpuTicket ticket, std::optional<int64_t> number, std::string folder)
+    : ticket_(std::move(ticket)), folder_(std::move(folder)), queue_(folder_) {
+  queue_.enter(ticket_, number);
+}
+
+std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const GpuHolder& holder) {
+  std::vector<int> free;
+  for (const int index : ticket_.gpus) {
+    const auto found = std::ranges::find(usable, index, &GpuName::index);
+    if (found != usable.end() && holder_of(*found, folder_).is_null()) free.push_back(index);
+  }
+  ahead_.clear();
+  const Json waiting = waiting_starts(folder_);
+  const auto own =
+      std::ranges::find_if(waiting, [this](const Json& one) { return one.value("ticket", "") == ticket_.id; });
+  for (const Json& other : waiting) {
+    if (own == waiting.end() || !comes_before(other, *own)) continue;
+    ahead_.push_back(other.value("by", ""));
+    int kept = other.value("count", 0);
+    for (const Json& index : other.value("gpus", Json::array())) {
+      if (kept > 0 && std::erase(free, index.get<int>()) > 0) --kept;
+    }
+  }
+  if (own == waiting.end() || free.size() < static_cast<size_t>(ticket_.count)) return std::nullopt;
+  free.resize(static_cast<size_t>(ticket_.count));
+  std::vector<GpuName> names;
+  for (const int index : free) names.push_back(*std::ranges::find(usable, index, &GpuName::index));
+  try {
+    GpuLocks locks(names, holder, folder_);
+    taken_ = free;
+    return locks;
+  } catch (const RpcError& error) {
+    if (error.code() != RpcCode::taken) throw;
+    return std::nullopt;  // another start was quicker
+  }
+}
+
+std::string GpuTurn::place() const {
+  std::string text = ordinal(ahead_.size() + 1) + " in the queue";
+  std::vector<std::string> named;
+  for (const std::string& by : ahead_) {
+    if (by.empty() || std::ranges::find(named, by) != named.end()) continue;
+    text += (named.empty() ? ", behind " : ", ") + by;
+    named.push_back(by);
+  }
+  return text;
+}
+
+}  // namespace trainyard
