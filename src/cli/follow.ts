@@ -122,11 +122,13 @@ export async function followRun(
     }
   });
   let stand = '';
-  follower.onState(({ queue }) => {
+  follower.onState(({ queue, state }) => {
     // How much time is left changes with every look.
-    const now = queue?.kind === 'running' ? queue.kind : (queue?.text ?? '');
-    if (queue && now !== stand) printer.queue(queue);
+    const now = queue?.kind === 'running' ? queue.kind : (queue?.text ?? state?.waiting ?? '');
+    if (now === stand) return;
     stand = now;
+    if (queue) printer.queue(queue);
+    else if (now !== '') printer.waiting(now);
   });
   const { machine, currentProfile, logger } = context;
   const lost = store.add(

@@ -38,6 +38,8 @@ export interface RunPrinter {
   tensorboard(url: string): void;
   /** Each change of how the run's job stands in the queue of Slurm. */
   queue(stand: QueueStand): void;
+  /** Each change of what a run in a queue of its nodes waits for. */
+  waiting(text: string): void;
   summary(summary: RunSummary): void;
 }
 
@@ -67,6 +69,10 @@ export class JsonPrinter implements RunPrinter {
 
   queue(stand: QueueStand): void {
     this.output.json({ type: 'queue', ...stand });
+  }
+
+  waiting(text: string): void {
+    this.output.json({ type: 'waiting', text });
   }
 
   summary(summary: RunSummary): void {
@@ -261,6 +267,10 @@ export class TablePrinter implements RunPrinter {
   queue({ kind, job, text }: QueueStand): void {
     const before = { waiting: `in the queue of Slurm as job ${job}: `, running: 'Slurm: ', ended: '' };
     this.output.line(`${before[kind]}${text}`);
+  }
+
+  waiting(text: string): void {
+    this.output.line(text);
   }
 
   summary(summary: RunSummary): void {

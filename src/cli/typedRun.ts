@@ -44,6 +44,7 @@ export function typedRun(profile: Profile, folder: string, args: Args, preset?: 
     cwd: resolve(folder, cwd),
     tensorboard: args.has('tensorboard') || kept.tensorboard === true,
     wait: args.has('wait') || kept.wait === true,
+    detached: args.has('detach'),
     evaluator: !args.has('no-evaluator') && kept.evaluator !== false,
     ...(ranks === undefined ? {} : { ranks: countOf('--ranks', ranks, 2) }),
     ...(nodes === undefined ? {} : { nodes: countOf('--nodes', nodes, 2) }),

@@ -234,6 +234,7 @@ export const outputRecords = {
   figure: record('figure', { offset: count, line: figureSchema }),
   tensorboard: record('tensorboard', { url: text }),
   queue: record('queue', queueStandSchema.shape),
+  waiting: record('waiting', { text }),
   summary,
   profile: record('profile', profileSchema.shape),
   hosts: record('hosts', { hosts: texts }),

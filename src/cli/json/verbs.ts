@@ -1,7 +1,7 @@
 // Which lines of JSON a verb prints.
 import type { OutputName } from './records.js';
 
-const ofRun = ['run', 'queue', 'tensorboard', 'metric', 'event', 'figure', 'summary'] as const;
+const ofRun = ['run', 'queue', 'waiting', 'tensorboard', 'metric', 'event', 'figure', 'summary'] as const;
 
 /** By verb, as `outputRecords` calls them. */
 export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {

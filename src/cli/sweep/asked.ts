@@ -3,7 +3,7 @@ import type { AskedSweep } from '../../core/sweep/record.js';
 import type { Args, Flag } from '../args.js';
 
 /** These may differ where the same sweep goes on. */
-const notKept = ['runs-at-once', 'out', 'resume', 'again'];
+const notKept = ['runs-at-once', 'detach', 'out', 'resume', 'again'];
 
 export function askedOf(args: Args, flags: readonly Flag[], profile: string): AskedSweep {
   const given = flags.filter(({ name }) => args.has(name) && !notKept.includes(name));

@@ -1,5 +1,7 @@
 // What a sweep says on the terminal, and with --json.
 import { resolve } from 'node:path';
+import { exitCodes } from '../../core/base/errors.js';
+import { plural } from '../../core/base/plural.js';
 import { sweepPage } from '../../core/measure/sweepFolder.js';
 import { sweepNotes, trialTable, verdictSentence } from '../../core/sweep/pages.js';
 import { bestTrial, countOf, ranked, type Sweep, type Trial } from '../../core/sweep/record.js';
@@ -14,6 +16,22 @@ export function showLeft(output: Output, { trials }: Sweep, folder: string): voi
     output.note(`${run.id} goes on; stop it with: trainyard stop ${run.id}`);
   }
   output.note(`go on with: trainyard sweep --resume ${folder}`);
+}
+
+/** What was started, and goes on without anybody. Returns the exit code. */
+export function showDetached({ output, json }: Context, sweep: Sweep, folder: string): number {
+  const { trials } = sweep;
+  const failed = countOf(sweep, 'failed');
+  if (json) {
+    for (const trial of trials) output.json(trialRecord(trial));
+  } else {
+    output.line(
+      `${plural(countOf(sweep, 'running'), 'trial')} of ${trials.length} go on without this command`,
+    );
+    output.line(`attach  trainyard sweep --resume ${folder}`);
+    output.line(`stop    trainyard sweep --stop ${folder}`);
+  }
+  return failed > 0 ? exitCodes.failed : exitCodes.done;
 }
 
 export function showSweep({ output, json }: Context, sweep: Sweep, folder: string): void {

@@ -3,24 +3,27 @@ import { resolve } from 'node:path';
 import { exitCodes, UserError } from '../../core/base/errors.js';
 import { runSweep } from '../../core/measure/sweep.js';
 import { trialPlaces, type TrialPlaces } from '../../core/measure/trialPlaces.js';
-import { holdSweep, openSweep, readSweep, writeSweep } from '../../core/measure/sweepFolder.js';
+import { holdSweep, openSweep, writeSweep } from '../../core/measure/sweepFolder.js';
 import { trainHelp } from '../../core/plan/request/flagCheck.js';
 import { cleanLabel } from '../../core/plan/request/flags.js';
 import { gpuWishOf } from '../../core/plan/request/gpuWish.js';
 import type { TypedRun } from '../../core/plan/request/request.js';
 import { trainDefaultsText } from '../../core/plan/request/trainDefaults.js';
 import { offeredFlags, type TrainerFlag } from '../../core/plan/request/trainerHelp.js';
+import type { Profile } from '../../core/contracts/profileSchema.js';
 import { axesOf, usualSeed } from '../../core/sweep/grid.js';
 import { trialLine, unreached } from '../../core/sweep/pages.js';
 import { planSweep, type SweepPlan } from '../../core/sweep/plan.js';
 import { isDone, withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
+import { assertPorts } from '../../core/sweep/room.js';
 import { isTraining } from '../../core/sweep/trialWords.js';
 import { countOf, type Args, type Flag } from '../args.js';
 import type { Context } from '../context.js';
 import { errorWords } from '../remedies.js';
 import { codeOf, typedRun } from '../typedRun.js';
 import { argsOf, askedOf } from './asked.js';
-import { showLeft, showSweep } from './show.js';
+import { sweepIn } from './folder.js';
+import { showDetached, showLeft, showSweep } from './show.js';
 
 /** A new sweep, or the same one again. Returns the exit code. */
 export async function startSweep(context: Context, args: Args, flags: readonly Flag[]): Promise<number> {
@@ -37,12 +40,9 @@ export async function startSweep(context: Context, args: Args, flags: readonly F
 /** The sweep that the folder has. Returns the exit code. */
 export async function continueSweep(context: Context, args: Args, given: string): Promise<number> {
   const folder = resolve(context.cwd, given);
-  const found = await readSweep(folder);
-  if (found === undefined) {
-    throw new UserError('usage', `${folder} has no sweep`, 'Name the folder with its sweep.json');
-  }
+  const found = await sweepIn(folder);
   const plan = await planOf(context, found.asked, found.cwd);
-  return goOn(context, args, folder, plan, async () => (await readSweep(folder)) ?? found);
+  return goOn(context, args, folder, plan, () => sweepIn(folder));
 }
 
 function folderOf(context: Context, args: Args, profile: string): string {
@@ -123,6 +123,7 @@ async function goOn(
       const sweep = args.has('again') ? withAgain(found) : found;
       const common = typedOf({});
       const { without, ...places } = await placesOf(context, args.value('runs-at-once'), common);
+      const detached = detachedBy(args, profile, { sweep, shared: places.hosts.length > 0 });
       const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
@@ -133,7 +134,7 @@ async function goOn(
       reached = sweep;
       return await runSweep({
         ...progress,
-        ...{ machine, profile, sweep, ...places, errorWords, logger: context.logger },
+        ...{ machine, profile, sweep, ...places, detached, errorWords, logger: context.logger },
         runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
         onSweep: async (now) => {
           reached = now;
@@ -151,9 +152,27 @@ async function goOn(
       await lease.release();
     }
   });
+  if (args.has('detach') && !swept.cancelled) return showDetached(context, swept, folder);
   showSweep(context, swept, folder);
   if (swept.cancelled) return exitCodes.interrupted;
   return swept.trials.every(isDone) ? exitCodes.done : exitCodes.failed;
+}
+
+/** How trials are started that wait by themselves; undefined without --detach. UserError (usage). */
+function detachedBy(
+  args: Args,
+  profile: Profile,
+  { sweep: { trials }, shared }: { sweep: Sweep; shared: boolean },
+): { slots: number | undefined } | undefined {
+  if (!args.has('detach')) return undefined;
+  const atOnce = args.value('runs-at-once');
+  if (profile.kind === 'slurm' && atOnce !== undefined) {
+    const what = 'with --detach every trial is sent to Slurm at once, whose queue says how many run';
+    throw new UserError('usage', what, 'Leave out --runs-at-once, or --detach');
+  }
+  if (shared) assertPorts(profile, trials.length);
+  if (profile.kind === 'slurm' || atOnce === 'gpus') return { slots: undefined };
+  return { slots: atOnce === undefined ? 1 : countOf('--runs-at-once', atOnce, 2) };
 }
 
 /** UserError (usage, connection). */

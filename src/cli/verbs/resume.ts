@@ -60,7 +60,12 @@ export const resume: Verb = {
       gpus: gpus === undefined ? undefined : gpuWishOf(gpus, '--gpus').text,
     });
     const tensorboard = typed.tensorboard === true || args.has('tensorboard');
-    const request = requestOf({ ...typed, tensorboard, wait: args.has('wait') });
+    const request = requestOf({
+      ...typed,
+      tensorboard,
+      wait: args.has('wait'),
+      detached: args.has('detach'),
+    });
     const exports = await LiveExports.of(context, args);
     const started = await context.withProgress(async (progress) => ({
       ...(await context.machine.start(request, progress)),

@@ -187,6 +187,7 @@ export async function stayWith(
   printer.run(id, dir, details.run);
   if (note !== undefined) context.output.note(`trainyard: note: ${note}`);
   if (args.has('detach') && !interrupted) {
+    if (details.state?.phase === 'queued') context.output.note('it waits by itself until it is its turn');
     if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
     return exitCodes.done;
   }

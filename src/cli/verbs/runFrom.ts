@@ -44,6 +44,7 @@ export function typedFrom(
     ...wishesOf(args, cwd, typed),
     cwd,
     wait: args.has('wait'),
+    detached: args.has('detach'),
     tensorboard: typed.tensorboard === true || args.has('tensorboard'),
     ...(name === undefined ? {} : { name }),
   };

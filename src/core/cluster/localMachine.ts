@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { homedir, hostname, userInfo } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
+import { userHere } from '../base/userHere.js';
 import type { Duplex } from 'node:stream';
 import { errorText, throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
@@ -23,9 +24,8 @@ import {
 import { assertPassed, good, type CheckResult } from '../base/checks.js';
 import { judgeMatmul, matmulTrial, type Tried } from './check/deepCheck.js';
 import { gpuRow, measureGpus } from './check/deepGpus.js';
-import type { GpuLocks } from './gpus/gpuLocks.js';
 import { LocalCuda } from './gpus/localCuda.js';
-import { placeAndTake, type StartPlaces } from './gpus/gpuStart.js';
+import { placeAndTake, type StartPlaces, type TakenRun } from './gpus/gpuStart.js';
 import { nameWhileRemoved } from './nodes/nodeProgram.js';
 import { gpuChecks, offerOf } from './nodes/offers.js';
 import { findRunFiles, type RunFiles } from './nodes/runFiles.js';
@@ -53,7 +53,7 @@ import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { assertTrainFlags, trainHelp } from '../plan/request/flagCheck.js';
 import { whyNotHere } from '../plan/whyNotHere.js';
-import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
+import { placeRun, type DeviceLooks } from '../plan/device.js';
 import { slotsOn, type NodeOffer } from '../plan/placement.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
@@ -178,11 +178,11 @@ export class LocalMachine implements Machine {
       place: (wanted, offers) => placeRun(wanted, offers, looks),
       nodeOf: () => this.node,
     };
-    const { placed, locks } = await placeAndTake(request, places, progress);
+    const taken = await placeAndTake(request, places, progress);
     try {
-      return await this.startPlaced(request, { ...placed, tried }, locks, progress);
+      return await this.startPlaced(request, taken, tried, progress);
     } finally {
-      await locks.giveBack();
+      await taken.locks.giveBack();
     }
   }
 
@@ -255,8 +255,7 @@ export class LocalMachine implements Machine {
   }
 
   async stop(dir: NodePath, mode: StopMode): Promise<void> {
-    const by = `${userInfo().username}@${hostname()}`;
-    await (await this.node.client()).request('run.stop', { dir, mode, by });
+    await (await this.node.client()).request('run.stop', { dir, mode, by: userHere() });
   }
 
   async connectSocket(path: NodePath): Promise<Duplex> {
@@ -277,16 +276,17 @@ export class LocalMachine implements Machine {
 
   private async startPlaced(
     request: RunRequest,
-    { placement, device, choice, tried }: PlacedRun & { tried: NodeRuntime | undefined },
-    locks: GpuLocks,
+    { placed, locks, queued }: TakenRun,
+    tried: NodeRuntime | undefined,
     progress: Progress,
   ): Promise<StartedRun> {
+    const { placement, device, choice } = placed;
     const wantsGpu = device === 'cuda' && ofOurTrainer(request);
     const { env } = request.profile;
     const runtime = wantsGpu
       ? (tried ?? (await this.runtimeOnGpus(env, progress)))
       : await this.runtime(progress);
-    const spec = planRun(request, { placement, choice, runtime });
+    const spec = planRun(request, { placement, choice, runtime, queued });
     const client = await this.node.client();
     const workdir = await this.workdir(request.profile);
     await stageForRun(this.places(request.profile), request.stage, progress);

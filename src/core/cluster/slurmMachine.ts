@@ -1,6 +1,5 @@
 // A Slurm cluster as a place to run on. Its head is the login node: programs, folders and files of
 // runs are there, on a disk that the compute nodes see, and nothing that computes.
-import { hostname, userInfo } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -12,6 +11,7 @@ import { nullLogger } from '../base/log.js';
 import type { NodePath } from '../base/nodePath.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import type { Progress } from '../base/progress.js';
+import { userHere } from '../base/userHere.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { StartSpec, StopMode } from '../contracts/runSchema.js';
 import { isOver, statusOf } from '../model/runStatus.js';
@@ -224,8 +224,8 @@ export class SlurmMachine extends SshMachine {
   override async stop(dir: NodePath, mode: StopMode): Promise<void> {
     const client = await this.node.client();
     const { queue, run } = await client.request('run.get', { dir });
-    const by = `${userInfo().username}@${hostname()}`;
     const job = run?.slurm?.job;
+    const by = userHere();
     try {
       if (queue?.kind === 'waiting') {
         await this.ask('slurm-cancel', { dir, job: queue.job, by });

@@ -1,7 +1,7 @@
 // A cluster of hosts reached by SSH as one place to run on. This only looks and asks.
-import { hostname, userInfo } from 'node:os';
 import type { AmendEntries } from '../agent/agentClient.js';
 import type { Progress } from '../base/progress.js';
+import { userHere } from '../base/userHere.js';
 import type { Duplex } from 'node:stream';
 import { throwIfCancelled, UserError } from '../base/errors.js';
 import { nullLogger, type Logger } from '../base/log.js';
@@ -45,8 +45,7 @@ import {
 } from './nodes/stageNodes.js';
 import type { NodeSource, StageSpec } from '../stage/spec.js';
 import type { Staged } from '../stage/staging.js';
-import type { GpuLocks } from './gpus/gpuLocks.js';
-import { placeAndTake } from './gpus/gpuStart.js';
+import { placeAndTake, type TakenRun } from './gpus/gpuStart.js';
 import { joinAgain } from './joinAgain.js';
 import { joinNodes } from './joinNodes.js';
 import { removeOnNode, trainerOn } from './nodes/nodeProgram.js';
@@ -148,7 +147,7 @@ export class SshMachine implements Machine {
         return trouble;
       },
     };
-    const { placed, locks } = await placeAndTake(
+    const { placed, locks, queued } = await placeAndTake(
       request,
       {
         offers: () => offersOf(this.asked(request), progress),
@@ -158,7 +157,7 @@ export class SshMachine implements Machine {
       progress,
     );
     try {
-      return await this.startPlaced(request, { ...placed, tried, locks }, progress);
+      return await this.startPlaced(request, { ...placed, tried, locks, queued }, progress);
     } finally {
       await locks.giveBack();
     }
@@ -195,8 +194,7 @@ export class SshMachine implements Machine {
   }
 
   async stop(dir: NodePath, mode: StopMode): Promise<void> {
-    const by = `${userInfo().username}@${hostname()}`;
-    await (await this.node.client()).request('run.stop', { dir, mode, by });
+    await (await this.node.client()).request('run.stop', { dir, mode, by: userHere() });
   }
 
   async joinAgain(profile: Profile, run: RunEntry, host: string, progress: Progress = {}): Promise<void> {
@@ -278,7 +276,14 @@ export class SshMachine implements Machine {
   /** What follows once the run has its nodes, its device and its GPUs. */
   private async startPlaced(
     request: RunRequest,
-    { placement, device, choice, tried, locks }: PlacedRun & { tried: readonly Runtimes[]; locks: GpuLocks },
+    {
+      placement,
+      device,
+      choice,
+      tried,
+      locks,
+      queued,
+    }: Omit<TakenRun, 'placed'> & PlacedRun & { tried: readonly Runtimes[] },
     progress: Progress,
   ): Promise<StartedRun> {
     const { profile } = request;
@@ -291,7 +296,8 @@ export class SshMachine implements Machine {
     const runtime = runtimes.get(this.head) ?? (await this.runtime(progress));
     const { home } = await this.node.hello();
     const folders = new Map([...runtimes].map(([node, { nvidia }]) => [node.name, nvidia]));
-    const spec = planRun(request, { placement: withLibraries(placement, folders), choice, runtime, home });
+    const place = { placement: withLibraries(placement, folders), choice, runtime, queued, home };
+    const spec = planRun(request, place);
     await stageForRun(this.places(profile, taken), request.stage, progress);
     progress.onProgress?.('checking');
     const places = { taken, head: this.head, runtimes: new Map([...runtimes, [this.head, runtime]]) };

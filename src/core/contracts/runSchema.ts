@@ -88,6 +88,21 @@ const heldSpanSchema = z.object({
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
 
+/**
+ * What a run waits for by itself before it begins. `nodes`: the GPUs of each of its nodes that
+ * count, in the order in which it takes them. `slots`: runs of the same `group` share `count`
+ * slots, and begin in the order of their places.
+ */
+const runQueueSchema = z.object({
+  by: z.string(),
+  nodes: z.optional(z.array(z.object({ host: z.string(), gpus: z.array(count).check(z.minLength(1)) }))),
+  slots: z.optional(
+    z.object({ group: z.string(), count: z.int().check(z.gte(1)), place: z.int().check(z.gte(1)) }),
+  ),
+});
+/** What a run waits for by itself before it begins. */
+export type RunQueue = z.infer<typeof runQueueSchema>;
+
 /** `begun`: seconds since the epoch, the same for all its runs. `trial`: of a sweep, from 1. */
 const reportSchema = z.object({
   kind: z.enum(['scaling', 'bakeoff', 'sweep']),
@@ -127,6 +142,8 @@ export const runSpecSchema = z.object({
   gpusAsked: z.optional(z.string()),
   /** Of a run on one machine: the GPUs of its ranks, in their order. */
   gpus: z.optional(z.nullable(z.array(count))),
+  /** The GPUs that it names are then those that it took, once it has begun. */
+  queue: z.optional(runQueueSchema),
   threadsPerRank: z.int().check(z.gte(1)),
   env: z.record(z.string(), z.string()),
   /** Of an own program in Python. */
@@ -204,6 +221,7 @@ export type RunFile = z.infer<typeof runFileSchema>;
 /** `startTime`: clock ticks since the boot, from field 22 of /proc/PID/stat. */
 const processSchema = z.object({ pid: z.int(), startTime: z.number() });
 const phaseSchema = z.enum([
+  'queued',
   'starting',
   'running',
   'stopping',
@@ -258,6 +276,8 @@ export const stateSchema = z.object({
   ended: z.nullable(z.number()),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(z.string()),
+  /** What it waits for while it is queued, for people. */
+  waiting: z.optional(z.string()),
   updated: z.number(),
 });
 /** A checked state.json. */

@@ -14,7 +14,7 @@ import { check } from '../base/validation.js';
 import { isMeasured } from '../model/measured.js';
 import { hasOldFigures, healthOf, type Health } from '../model/runHealth.js';
 import { RunJournal } from '../model/runJournal.js';
-import { isOver, reasonOf, statusOf, type RunStatus } from '../model/runStatus.js';
+import { isOver, reasonOf, statusOf, waitingText, type RunStatus } from '../model/runStatus.js';
 import { lostToLast, spendingOf, type Spending } from '../model/spending.js';
 import { startsBy } from '../model/starts.js';
 import { join, type NodePath } from '../base/nodePath.js';
@@ -111,6 +111,7 @@ class Reading {
     const health = healthOf({
       status,
       reason: reasonOf(entry),
+      waiting: waitingText(entry),
       queue: entry.queue,
       generation: newest,
       starts: startsBy(entry.run, entry.state, newest),

@@ -7,16 +7,17 @@ import { sharedAbort } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
 import type { Machine } from '../cluster/nodes/machine.js';
-import type { RunDetails, RunEntry } from '../contracts/agentApi.js';
+import type { RunDetails } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import { CompareReader } from '../follow/compareReader.js';
 import { LostNodes } from '../follow/lostNodes.js';
 import { RunFollower } from '../follow/run.js';
 import { reasonOf, statusOf } from '../model/runStatus.js';
+import { cleanLabel } from '../plan/request/flags.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
 import { onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
-import { isTried, trialTags, triedAgain, untried, type Sweep, type Trial } from '../sweep/record.js';
+import { isRunOf, isTried, trialTags, triedAgain, untried, type Sweep, type Trial } from '../sweep/record.js';
 import { TrialPruner } from './trialPruner.js';
 
 /** What is tried, where, and who hears of it. */
@@ -30,6 +31,11 @@ export interface SweepOptions extends Progress {
   runOf: (trial: Trial) => TypedRun;
   /** Trials under way at the same time. */
   atOnce: number;
+  /**
+   * Every trial is started at once, and then waits by itself until it is its turn. The sweep ends
+   * with the last start. `slots`: how many of them run at a time; undefined where their GPUs say.
+   */
+  detached?: { slots: number | undefined } | undefined;
   /** Among which trials of one node are shared out; empty where the nodes are those of the run. */
   hosts: readonly TrialHost[];
   /** Hosts for trials that lost theirs, where none of `hosts` is left. */
@@ -48,7 +54,7 @@ export interface SweepOptions extends Progress {
 type TrialRun = NonNullable<Trial['run']>;
 
 /**
- * The sweep at its end, also where `signal` ends it: runs that are under way go on then. Rejects
+ * The sweep at its end (detached: with its trials under way), also where `signal` ends it: runs that are under way go on then. Rejects
  * where the connection is lost for good, and where the sweep cannot be handed on; what there is was
  * handed on before.
  */
@@ -77,7 +83,7 @@ class Sweeping {
   }
 
   async run(): Promise<Sweep> {
-    const { signal, atOnce } = this.options;
+    const { signal, atOnce, detached } = this.options;
     const giveUp = (): void => {
       this.abort.abort();
     };
@@ -87,11 +93,15 @@ class Sweeping {
       await this.hand();
       await this.findLeft();
       const open = this.sweep.trials.filter((trial) => !isTried(trial));
+      const left = open.filter(({ run }) => run).map(({ number }) => number);
+      const rest = open.filter(({ run }) => !run).map(({ number }) => number);
       // Those that are under way have the nodes that the others wait for.
-      const jobs = [...open.filter(({ run }) => run), ...open.filter(({ run }) => !run)].map(
-        ({ number }) => number,
+      const jobs = detached ? rest : [...left.splice(0, atOnce), ...rest];
+      const workers = Array.from({ length: detached ? 1 : Math.min(atOnce, jobs.length) }, () =>
+        this.work(jobs),
       );
-      const workers = Array.from({ length: Math.min(atOnce, jobs.length) }, () => this.work(jobs));
+      // Of trials that were started detached, more may be under way.
+      if (!detached) workers.push(...left.map((number) => this.work([number])));
       const failed = (await Promise.allSettled(workers)).filter((one) => one.status === 'rejected');
       const error = failed.find(({ reason }) => !isCancelled(reason)) ?? failed[0];
       if (error) throw error.reason;
@@ -112,18 +122,10 @@ class Sweeping {
     if (left.length === 0) return;
     const runs = await (await machine.registry(profile)).list();
     for (const trial of left) {
-      const found = runs.find((run) => this.isOf(run, trial));
+      const found = runs.find((run) => isRunOf(run, this.sweep, trial));
       const run = found && { id: found.id, dir: found.dir };
       await this.replace(run ? { ...trial, status: 'running', run } : untried(trial));
     }
-  }
-
-  /** Of a trial that was starting, only its last try counts. */
-  private isOf({ id, run }: RunEntry, { number, run: own, earlier = [] }: Trial): boolean {
-    if (own) return id === own.id;
-    const { kind, begun, trial } = run?.report ?? {};
-    const isTrial = kind === 'sweep' && begun === this.sweep.created && trial === number;
-    return isTrial && !earlier.includes(id);
   }
 
   private async work(jobs: number[]): Promise<void> {
@@ -147,6 +149,7 @@ class Sweeping {
       this.options.onTrial(this.trial(number), 'attached');
     }
     let run = left ?? (await this.startSomewhere(number));
+    if (this.options.detached && run) return; // its host keeps it
     while (run && (await this.stay(number, run)) && (await this.canMove(number))) {
       run = await this.startSomewhere(number);
     }
@@ -242,7 +245,9 @@ class Sweeping {
     const typed = host === undefined ? this.options.runOf(trial) : onHost(this.options.runOf(trial), host);
     const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
     const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
-    const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false });
+    const { detached } = this.options;
+    const turn = { detached: detached !== undefined, ...slotsOf(this.sweep, trial, detached?.slots) };
+    const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false, ...turn });
     const takesGpus = request.device === 'cuda' || request.device === 'auto';
     return takesGpus ? { ...request, wait: true } : request;
   }
@@ -348,6 +353,17 @@ class Sweeping {
   private words(error: unknown): string {
     return (this.options.errorWords ?? errorText)(error);
   }
+}
+
+/** The trials share the slots, and begin in their order. */
+function slotsOf(
+  { name, created }: Sweep,
+  { number: place }: Trial,
+  count: number | undefined,
+): Pick<TypedRun, 'slots'> {
+  if (count === undefined) return {};
+  const group = `${cleanLabel(name) || 'sweep'}-${Math.round(created).toString(36)}`;
+  return { slots: { group, count, place } };
 }
 
 /** A host that cannot start a trial, which another one may. */

@@ -49,6 +49,8 @@ export interface HealthFacts {
   status: RunStatus;
   /** Why the run ended as it did. */
   reason: string | null;
+  /** What it waits for while it is queued. */
+  waiting?: string | undefined;
   /** Of a run that Slurm starts: its job. */
   queue?: QueueStand | undefined;
   /** Starts so far, from 1. */
@@ -86,7 +88,8 @@ const seconds = (value: number): string =>
 /** The gravest of what is true now. */
 export function healthOf(facts: HealthFacts): Health {
   if (isOver(facts.status)) return overHealth(facts);
-  if (facts.status === 'queued') return line('note', 'queued', `queued: ${facts.queue?.text ?? ''}`);
+  if (facts.status === 'queued')
+    return line('note', 'queued', facts.waiting === undefined ? 'queued' : `queued: ${facts.waiting}`);
   if (facts.status === 'stopping') return line('note', 'over', 'stopping');
   return (
     restartHealth(facts) ??

@@ -15,7 +15,7 @@ import { LogBuffer } from './logBuffer.js';
 import { eventLevel, eventText, gapText, markOf, type Mark } from './marks.js';
 import { ReturnedNodes } from './returnedNodes.js';
 import type { RunEvent } from '../contracts/runSchema.js';
-import { reasonOf, statusOf, type RunStatus } from './runStatus.js';
+import { reasonOf, statusOf, waitingText, type RunStatus } from './runStatus.js';
 import { lostToLast } from './spending.js';
 import { startsBy } from './starts.js';
 
@@ -64,6 +64,7 @@ export class RunModel {
     return healthOf({
       status: this.status,
       reason: reasonOf(current),
+      waiting: waitingText(current),
       queue: current.queue,
       generation,
       starts: startsBy(run, state, generation),

@@ -5,9 +5,9 @@ import type { Phase } from '../contracts/runSchema.js';
 
 /**
  * A run's phase; `interrupted`: its supervisor is gone without having said how it ended; `queued`:
- * Slurm has no nodes for it yet.
+ * Slurm has no nodes for it yet, or it waits for its GPUs.
  */
-export type RunStatus = Phase | 'interrupted' | 'queued' | 'unknown';
+export type RunStatus = Phase | 'interrupted' | 'unknown';
 
 const statuses: Record<RunStatus, true> = {
   queued: true,
@@ -50,6 +50,11 @@ export function reasonOf({ state, queue }: Pick<RunEntry, 'state' | 'queue'>): s
   const said = state?.reason ?? null;
   const ofJob = queue?.kind === 'ended' ? queue.text : null;
   return said === null || ofJob === null ? (said ?? ofJob) : `${said}. ${ofJob}`;
+}
+
+/** What a run in a queue waits for, in words; undefined where it waits for nothing. */
+export function waitingText({ state, queue }: Pick<RunEntry, 'state' | 'queue'>): string | undefined {
+  return queue?.kind === 'waiting' ? queue.text : state?.waiting;
 }
 
 /** For people: `running on gpu1` where another host supervises it. */

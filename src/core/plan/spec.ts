@@ -1,10 +1,12 @@
 // From what the user asks for to the spec that `run.start` takes.
 import { randomBytes } from 'node:crypto';
+import { userHere } from '../base/userHere.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { priceOf } from '../cost/runCost.js';
 import { portRangeOf } from '../contracts/ports.js';
 import { librariesOf } from './cudaTrial.js';
 import type { PlacedRun } from './device.js';
+import type { GpuDemand } from './gpuQueue.js';
 import type { Placement } from './placement.js';
 import { originOf } from './origin.js';
 import { assertDebuggedRank } from './request/debugWish.js';
@@ -20,6 +22,8 @@ import { onHead } from './evaluated.js';
 /** Where the ranks go, on what they compute, and what they start from. */
 export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
   runtime: NodeRuntime;
+  /** The GPUs for which it waits by itself, on each node. */
+  queued?: readonly GpuDemand[] | undefined;
   /** Of a cluster the home folder on its head; undefined on this machine. */
   home?: NodePath;
 }
@@ -28,7 +32,10 @@ export interface RunPlace extends Pick<PlacedRun, 'placement' | 'choice'> {
  * Builds the spec; a run in a folder that the user named gets its id from the agent, which keeps
  * that of an earlier run there. UserError (usage) where the rank to debug is none of the run.
  */
-export function planRun(request: RunRequest, { placement, choice, runtime, home }: RunPlace): StartSpec {
+export function planRun(
+  request: RunRequest,
+  { placement, choice, runtime, queued, home }: RunPlace,
+): StartSpec {
   const { profile, label, about, runDir } = request;
   const { nodes, ranks, threadsPerRank } = placement;
   assertDebuggedRank(request, ranks);
@@ -58,6 +65,7 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
     ...(request.budget === undefined ? {} : { budget: request.budget }),
     ...(from === undefined ? {} : { from }),
     ...(request.report === undefined ? {} : { report: request.report }),
+    ...queueFields(request, queued),
     threadsPerRank,
     ...(request.kind === 'command' && request.debug ? { debug: request.debug } : {}),
     // The nodes of a cluster have libraries of their own, each at its place.
@@ -101,6 +109,14 @@ export function planRun(request: RunRequest, { placement, choice, runtime, home 
         }),
     totalSteps: null,
   };
+}
+
+/** Of a run that waits by itself. */
+function queueFields({ slots }: RunRequest, queued: readonly GpuDemand[] = []): Pick<StartSpec, 'queue'> {
+  if (slots === undefined && queued.length === 0) return {};
+  const nodes = queued.map(({ host, gpus }) => ({ host, gpus }));
+  const queue = { by: userHere(), ...(nodes.length === 0 ? {} : { nodes }), ...(slots ? { slots } : {}) };
+  return { queue };
 }
 
 /** Of a run with one process on each node; on one machine its workers are at the top. */

@@ -1,5 +1,6 @@
 // A sweep as its file keeps it: what is tried, and what became of each trial.
 import * as z from 'zod/mini';
+import type { RunEntry } from '../contracts/agentApi.js';
 import { nodePathSchema } from '../base/nodePathSchema.js';
 import { longestTag, tagsOf } from '../plan/request/about.js';
 import { valuesText, type Values } from './grid.js';
@@ -129,6 +130,18 @@ const sorted = ({ profile, flags, rest }: AskedSweep): unknown => [
   Object.entries(flags).sort(([a], [b]) => (a < b ? -1 : 1)),
   rest,
 ];
+
+/** Of a trial that was starting, only its last try counts. */
+export function isRunOf(
+  { id, run }: Pick<RunEntry, 'id' | 'run'>,
+  { created }: Pick<Sweep, 'created'>,
+  { number, run: own, earlier = [] }: Trial,
+): boolean {
+  if (own) return id === own.id;
+  const { kind, begun, trial } = run?.report ?? {};
+  const isTrial = kind === 'sweep' && begun === created && trial === number;
+  return isTrial && !earlier.includes(id);
+}
 
 /** How many trials stand so. */
 export const countOf = ({ trials }: Pick<Sweep, 'trials'>, status: TrialStatus): number =>

@@ -12,11 +12,12 @@ import {
   offerInTurn,
   takesGpus,
   waitingText,
+  type GpuDemand,
   type QueuePlace,
 } from '../../plan/gpuQueue.js';
 import type { NodeOffer, Placement } from '../../plan/placement.js';
 import type { RunRequest } from '../../plan/request/request.js';
-import { GpuTaken, takeGpus, type GpuLocks } from './gpuLocks.js';
+import { GpuLocks, GpuTaken, takeGpus } from './gpuLocks.js';
 import { GpuTickets } from './gpuTickets.js';
 
 /** A machine as a start looks at it. */
@@ -28,10 +29,12 @@ export interface StartPlaces {
   nodeOf: (host: string) => AgentNode;
 }
 
-/** A run that has its nodes, and holds its GPUs. */
+/** A run that has its nodes, and holds its GPUs, or is to wait for them. */
 export interface TakenRun {
   placed: PlacedRun;
   locks: GpuLocks;
+  /** What it waits for by itself. It holds nothing yet. */
+  queued?: readonly GpuDemand[] | undefined;
 }
 
 /** Times that GPUs are chosen before a start that does not wait gives up. */
@@ -42,8 +45,8 @@ const lookInterval = 2_000;
 const mostLost = 15;
 
 /**
- * Places the run and takes the locks of its GPUs. A request that waits queues for them; any other
- * is refused where too few are free, or kept for those who wait. UserError (preflight) naming the
+ * Places the run and takes the locks of its GPUs. A request that waits queues for them, here or
+ * (detached) by itself; any other is refused where too few are free, or kept for those who wait. UserError (preflight) naming the
  * holders, AgentError, Cancelled, and what `places` throws.
  */
 export async function placeAndTake(
@@ -54,6 +57,7 @@ export async function placeAndTake(
   if (request.wait) {
     const offers = await places.offers();
     const ideal = await places.place(request, offers.map(offerAsIfFree));
+    if (takesGpus(ideal.placement) && request.detached) return waitByItself(ideal, request, offers);
     if (takesGpus(ideal.placement)) return waitAndTake(request, places, { ideal, offers }, progress);
   }
   return takeAtOnce(request, places);
@@ -98,6 +102,12 @@ async function withWait(
     return error; // it would not fit either if all were free
   }
   return new UserError('preflight', error.what, { kind: 'waitForGpus', or }, { cause: error });
+}
+
+/** On the nodes that it would take if all GPUs were free, and for as many as it would take there. */
+function waitByItself(ideal: PlacedRun, request: RunRequest, offers: readonly NodeOffer[]): TakenRun {
+  const queued = demandsOf({ ...request, everySlot: false }, ideal.placement, offers);
+  return { placed: ideal, locks: new GpuLocks(new Map()), queued };
 }
 
 /** Queues on each node of `ideal`, a placement on free GPUs, and takes them in its turn. */

@@ -1,7 +1,7 @@
 // A start's tickets in the queues for GPUs, one on each of its nodes: see docs/contracts/gpus.md.
 import { randomBytes } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
 import type { AgentNode } from '../../agent/agentNode.js';
+import { userHere } from '../../base/userHere.js';
 import type { GpuDemand, QueuePlace } from '../../plan/gpuQueue.js';
 
 type Client = Awaited<ReturnType<AgentNode['client']>>;
@@ -12,7 +12,7 @@ const leavePatience = 5_000;
 /** Tickets that the nodes' agents hold. Whoever made this calls `leave`. */
 export class GpuTickets {
   private readonly ticket = randomBytes(16).toString('hex');
-  private readonly by = `${userInfo().username}@${hostname()}`;
+  private readonly by = userHere();
   /** For each host the connection that holds the ticket there, and the number that it has there. */
   private readonly queued = new Map<string, { client: Client; number: number }>();
   private number = 0;

@@ -15,7 +15,7 @@ import type { DebugRecord } from '../../contracts/debugSchema.js';
 import type { Profile } from '../../contracts/profileSchema.js';
 import { slurmTexts } from '../../slurm/wish.js';
 import { stageSpec, type StageSpec } from '../../stage/spec.js';
-import type { DeviceChoice, ReportRecord, RunAbout, RunBudget } from '../../contracts/runSchema.js';
+import type { DeviceChoice, ReportRecord, RunAbout, RunBudget, RunQueue } from '../../contracts/runSchema.js';
 import type { SlurmWish } from '../../contracts/slurmSchema.js';
 import { givenAbout } from './about.js';
 import { budgetOf } from './budget.js';
@@ -55,6 +55,10 @@ export interface TypedRun {
   gpus?: string;
   /** Queue for GPUs that are held, rather than being refused. */
   wait?: boolean;
+  /** Nobody stays with the run: where it waits, it waits by itself. */
+  detached?: boolean;
+  /** Runs that share so many slots, and this one's place among them. */
+  slots?: RunSlots;
   /** Part of the run's id, in place of the model or program. */
   label?: string;
   /** What the run is called; also part of its id where `label` is left out. */
@@ -95,6 +99,9 @@ export interface TypedRun {
   report?: ReportRecord;
 }
 
+/** Of runs that take turns: see `slots` of run.json. */
+export type RunSlots = NonNullable<RunQueue['slots']>;
+
 /** Images that a request names by their place, or what it stages. */
 export interface NamedData {
   name: 'data' | 'eval-data' | 'stage';
@@ -115,6 +122,10 @@ interface Common {
   gpus: GpuWish | undefined;
   /** Queues until enough GPUs are free. */
   wait: boolean;
+  /** It does so by itself, on its nodes. */
+  detached: boolean;
+  /** It waits by itself for one of them. */
+  slots: RunSlots | undefined;
   tensorboard: boolean;
   /** Only where the profile has a price. */
   budget: RunBudget | undefined;
@@ -219,6 +230,8 @@ function readRequest(typed: TypedRun): RunRequest {
     hosts: wishedHosts(typed),
     gpus: typed.gpus === undefined ? undefined : gpuWishOf(typed.gpus, 'the wish for GPUs'),
     wait: typed.wait ?? false,
+    detached: typed.detached ?? false,
+    slots: typed.slots,
     deviceBefore: typed.deviceBefore,
     tensorboard: typed.tensorboard ?? false,
     budget: budgetOf(typed),

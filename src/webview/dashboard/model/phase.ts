@@ -46,7 +46,7 @@ export function instead(model: PageModel): string | undefined {
   const model_ = head.model === null ? '' : ` ${head.model}`;
   switch (head.status) {
     case 'queued':
-      return 'In the queue of Slurm, without nodes yet. Charts appear with the first step.';
+      return 'In the queue, without its nodes or GPUs yet. Charts appear with the first step.';
     case 'starting':
       return `Starting${model_}: the ranks are not up yet. Charts appear with the first step.`;
     case 'stopping':
