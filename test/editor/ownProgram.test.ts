@@ -208,15 +208,16 @@ test('on a cluster over SSH the folder of the workspace goes along', async () =>
 test('a sweep is asked for, goes on after a reload and a cancel, and its best starts a new run', async () => {
   const { page } = workbench;
   const before = workbench.startedRuns().length;
-  const ask = async (): Promise<void> => {
+  const ask = async (start: string): Promise<void> => {
     await answer(workbench, 'Run Sweep on local', 'python3 src/score.py {x}');
     await answer(workbench, 'Settings and their values', 'x=1,2,3');
     await answer(workbench, 'Number of trials', '3');
     await answer(workbench, 'The figure that counts', 'loss');
     await answer(workbench, 'Stop poor trials', '1');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: start }).click();
   };
   void workbench.host.command('trainyard.runSweep', { profile: 'local' }).catch(() => undefined);
-  await ask();
+  await ask('One by One');
   const toast = page.locator('.notification-toast', { hasText: 'trial 2 (x=2) of 3' }).first();
   await toast.waitFor();
   await workbench.screenshot('sweep', 'dark', 1600);
@@ -233,7 +234,7 @@ test('a sweep is asked for, goes on after a reload and a cancel, and its best st
   await workbench.host.command('notifications.clearAll');
 
   const again = workbench.host.command('trainyard.runSweep', { profile: 'local' });
-  await ask();
+  await ask('All Now');
   const goOn = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Go On' });
   await goOn.waitFor();
   expect(await goOn.innerText()).toContain('1 of 3 trials are kept');

@@ -106,6 +106,7 @@ void Cluster::step() {
     serve(node);
     look_for_lost(node, now);
   }
+  if (queue_ && !over_) queue_->step(nodes_);
   read_launches();
   look_at_mirror();
 }
@@ -156,6 +157,7 @@ void Cluster::take(ClusterNode& node, const Json& message) {
   const std::string kind = fields.string("kind");
   if (kind == "ready") return take_ready(node, fields);
   if (kind == "control") return take_control(node, fields);
+  if (queue_ && queue_->answered(node, kind, message)) return;
   busy_ = busy_ || kind == "log";
   if (node.copy.take(kind, message)) return;
   const bool of_this_generation = fields.integer_or("generation", 0, 0, INT32_MAX) == generation_;
@@ -190,6 +192,7 @@ void Cluster::take_ready(ClusterNode& node, const Fields& fields) {
   }
   ask_mirror(node);
   ask_share(node);
+  ready_to_queue(node);
   if (settle_round_ > 0 && node.settled != settle_round_) {
     node.wire->send({{"kind", over_ ? "over" : "settle"}, {"number", settle_round_}});
     return;
@@ -222,6 +225,7 @@ void Cluster::look_for_lost(ClusterNode& node, double now) {
 void Cluster::lose(ClusterNode& node, const std::string& why) {
   set_state(node, ClusterNode::State::lost);
   if (over_) return;
+  if (queue_) queue_->lost();
   journal_.event("node_lost", {{"host", node.spec.host}, {"reason", why}});
   if (node.count > 0 && !failure_) failure_ = "node " + node.spec.host + " was lost: " + why;
 }

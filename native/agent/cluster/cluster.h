@@ -1,7 +1,7 @@
 // The nodes of a run of several hosts, seen from its head: who has joined, and the ranks that run
 // there. What concerns the ranks is in cluster_ranks.cpp, one node in cluster_node.h, the copy
-// of the run folder in cluster_mirror.cpp, a shared folder in cluster_share.cpp, the rest in
-// cluster.cpp.
+// of the run folder in cluster_mirror.cpp, a shared folder in cluster_share.cpp, the queues for GPUs
+// in cluster_queue.h, the rest in cluster.cpp.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/cluster/cluster_node.h"
+#include "agent/cluster/cluster_queue.h"
 #include "agent/cluster/mirror_source.h"
 #include "agent/connection/control_channel.h"
 #include "agent/connection/join_port.h"
@@ -55,8 +56,8 @@ class Cluster : public RankHosts {
   std::vector<std::string> missing() const;
   /// Those that are, in the profile's order.
   std::vector<NodeSpec> present() const;
-  /// Of the ranks on the head, once they are known.
-  void set_head_gpus(const std::vector<int>& gpus) { nodes_.front().spec.gpus = gpus; }
+  /// Of the ranks on this node, once they are known.
+  void set_gpus(const std::string& host, const std::vector<int>& gpus);
   bool head_is_here() const { return nodes_.front().is_here(); }
   /// The node of rank 0, where that would be one that does not see the head's run folder.
   std::optional<std::string> blind_leader() const;
@@ -67,6 +68,13 @@ class Cluster : public RankHosts {
   void begin_share(const std::vector<std::string>& hosts);
   ShareState share_state() const;
   void end_share();
+
+  /// The nodes but the head queue for the GPUs of the run, whose spec must have a queue.
+  void enter_queue(const std::string& ticket);
+  /// They leave it, and give back what they took.
+  void leave_queue();
+  /// Nullptr where they are in none.
+  ClusterQueue* queue() const { return queue_.get(); }
 
   /// A generation on these nodes; mpiexec is about to write to `launch_log`.
   /// `spec`: with the nodes and the command of this generation. `control`: to mpiexec; it must last
@@ -97,6 +105,7 @@ class Cluster : public RankHosts {
   void look_at_mirror();
   bool take_share(std::unique_ptr<Wire>& wire);
   void ask_share(ClusterNode& node);
+  void ready_to_queue(ClusterNode& node);
   void serve(ClusterNode& node);
   bool pump(ClusterNode& node);
   void take_control(ClusterNode& node, const Fields& message);
@@ -121,6 +130,7 @@ class Cluster : public RankHosts {
   JoinPort port_;
   std::vector<ClusterNode> nodes_;
   std::unique_ptr<MirrorSource> mirror_;
+  std::unique_ptr<ClusterQueue> queue_;
   MirrorSource::Status mirrored_;  ///< as it was said last
   std::optional<ProcessId> own_join_;
   double next_own_join_ = 0, next_beat_ = 0, next_kill_ = 0;

@@ -19,9 +19,9 @@ std::string ordinal(size_t number) {
 }  // namespace
 
 GpuTurn::GpuTurn(GpuTicket ticket, std::optional<int64_t> number, std::string folder)
-    : ticket_(std::move(ticket)), folder_(std::move(folder)), queue_(folder_) {
-  queue_.enter(ticket_, number);
-}
+    : ticket_(std::move(ticket)), folder_(std::move(folder)), queue_(folder_), number_(queue_.enter(ticket_, number)) {}
+
+void GpuTurn::come_at(int64_t number) { number_ = queue_.enter(ticket_, number); }
 
 std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const GpuHolder& holder) {
   std::vector<int> free;
@@ -47,7 +47,9 @@ std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const 
   for (const int index : free) names.push_back(*std::ranges::find(usable, index, &GpuName::index));
   try {
     GpuLocks locks(names, holder, folder_);
-    taken_ = free;
+    taken_ = std::move(free);
+    ticket_.gpus = taken_;
+    queue_.enter(ticket_, number_);
     return locks;
   } catch (const RpcError& error) {
     if (error.code() != RpcCode::taken) throw;
@@ -55,8 +57,10 @@ std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const 
   }
 }
 
+std::string GpuTurn::position() const { return ordinal(ahead_.size() + 1) + " in the queue"; }
+
 std::string GpuTurn::place() const {
-  std::string text = ordinal(ahead_.size() + 1) + " in the queue";
+  std::string text = position();
   std::vector<std::string> named;
   for (const std::string& by : ahead_) {
     if (by.empty() || std::ranges::find(named, by) != named.end()) continue;

@@ -15,19 +15,27 @@ class GpuTurn {
   /// ends with this. Throws as GpuQueue::enter.
   GpuTurn(GpuTicket ticket, std::optional<int64_t> number = std::nullopt, std::string folder = gpu_locks_folder());
 
-  /// Takes locks as soon as so many of `usable` are free and not kept for those ahead.
+  int64_t number() const { return number_; }
+  /// Goes to the place of this number. Throws as GpuQueue::enter.
+  void come_at(int64_t number);
+
+  /// Takes locks as soon as so many of `usable` are free and not kept for those ahead. From then on
+  /// the ticket is for these GPUs alone: it keeps its number, and no other GPU from those behind.
   /// `usable`: what works, and on which nobody computes. Throws file_error.
   std::optional<GpuLocks> look(const std::vector<GpuName>& usable, const GpuHolder& holder);
 
   /// Those whose locks look() took, in the order of the ticket.
   const std::vector<int>& taken() const { return taken_; }
-  /// "2nd in the queue, behind ada@laptop", as the last look found it.
+  /// "2nd in the queue", as the last look found it.
+  std::string position() const;
+  /// "2nd in the queue, behind ada@laptop".
   std::string place() const;
 
  private:
   GpuTicket ticket_;
   std::string folder_;
   GpuQueue queue_;
+  int64_t number_;
   std::vector<std::string> ahead_;  ///< whose starts come first
   std::vector<int> taken_;
 };

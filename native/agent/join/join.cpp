@@ -15,11 +15,11 @@
 #include "agent/join/mirror_copy.h"
 #include "agent/join/node_activity.h"
 #include "agent/join/node_copy.h"
+#include "agent/join/node_gpus.h"
 #include "agent/join/node_ranks.h"
 #include "agent/join/share_copy.h"
 #include "agent/run/sample_log.h"
 #include "agent/system/clock.h"
-#include "agent/system/guard.h"
 #include "agent/system/kill.h"
 #include "agent/system/paths.h"
 #include "common/error.h"
@@ -81,9 +81,7 @@ class Join {
       : folder_(folder),
         host_(host),
         handled_(block_signals()),
-        gpu_locks_(std::move(gpus)),
-        guard_([folder, host] { return find_by_environment(node_mark(folder, host), {::getpid()}); }, lock_fd,
-               gpu_locks_.descriptors()),
+        gpus_(folder, host, lock_fd, std::move(gpus)),
         spec_(read_join_spec(folder, host)),
         head_(spec_),
         ranks_(folder, spec_),
@@ -126,6 +124,7 @@ class Join {
     } else if (head_.lost_since() > 0 && (state_ == "joined" || head_.why() != told_why_)) {
       say(state_ == "joined" ? "connecting" : state_);
     }
+    if (gpus_.look(welcomed_ ? head_.wire() : nullptr)) say(state_);
     take_sample();
     settle();
     if (leaving_since_ > 0 && may_leave()) return Step::leave;
@@ -162,6 +161,7 @@ class Join {
   void obey(const Json& message) {
     const Fields fields(message, "message");
     const std::string kind = fields.string("kind");
+    if (gpus_.obey(message, *head_.wire())) return;
     if (kind == "welcome") {
       welcome(fields);
     } else if (kind == "generation") {
@@ -241,7 +241,7 @@ class Join {
   }
 
   void take_sample() {
-    if (is_head_) return;  // the supervisor does
+    if (is_head_ || gpus_.waits()) return;  // the supervisor does; what others do meanwhile is not the run's
     const auto line = samples_.tick();
     if (line && welcomed_ && !shared_ && head_.wire() != nullptr) {
       head_.wire()->send({{"kind", "sample"}, {"line", *line}});
@@ -259,7 +259,7 @@ class Join {
     if (!shared_ && !copy_.drained() && waited < kDrainSeconds) return;
     Json names = Json::array();
     for (const NamedProcess& one : left) names.push_back({{"pid", one.process.pid}, {"what", one.what}});
-    if (settling_->over) gpu_locks_.give_back();
+    if (settling_->over) gpus_.give_back();
     wire->send({{"kind", "settled"}, {"number", settling_->number}, {"left", names}});
     over_ = settling_->over;
     settling_.reset();
@@ -325,19 +325,19 @@ class Join {
   int leave() {
     Sweep sweep([this] { return ranks_.kill_everything(spared()); });
     sweep.run(kSettleSeconds);
-    gpu_locks_.give_back();
+    gpus_.give_back();
     std::fprintf(stderr, "agent: error: this node leaves the run: %s\n", why_.c_str());
     say("over");
     return 1;
   }
 
-  std::set<int> spared() const { return {guard_.process().pid, samples_.asker()}; }
+  std::set<int> spared() const { return gpus_.spared(samples_.asker()); }
 
   void say(const std::string& state) {
     state_ = state;
     told_why_ = head_.why();
     const Json json{{"pid", ::getpid()},    {"startTime", process_start_time(::getpid()).value_or(0)},
-                    {"bootId", boot_id()},  {"guard", guard_.process().pid},
+                    {"bootId", boot_id()},  {"guard", gpus_.guard()},
                     {"state", state},       {"why", head_.why()},
                     {"time", now_seconds()}};
     try {
@@ -357,8 +357,7 @@ class Join {
   RunFolder folder_;
   std::string host_;
   sigset_t handled_;
-  GpuLocks gpu_locks_;
-  Guard guard_;
+  NodeGpus gpus_;
   JoinSpec spec_;
   HeadConnection head_;
   NodeRanks ranks_;

@@ -91,6 +91,7 @@ class JoinJob : public Job {
     for (const std::string& word : gpus_.words()) command.argv.push_back(word);
     command.passed = gpus_.descriptors();
     command.env = clean_environment();
+    command.env[kGpuLocksVariable] = gpu_locks_folder();  // of a run that waits it takes locks itself
     command.cwd = folder_.dir();
     command.log = folder_.node(host_, "join.log");
     process_ = start_detached(command);

@@ -11,11 +11,6 @@ namespace {
 
 constexpr double kLookSeconds = 2;
 constexpr size_t kTicketBytes = 16;
-constexpr size_t kMostNames = 2;  // that a text has
-
-GpuTicket ticket_for(std::vector<int> indices, size_t count, const std::string& by) {
-  return {random_hex(kTicketBytes), std::move(indices), static_cast<int>(count), by};
-}
 
 std::vector<GpuName> slot_names(int count) {
   std::vector<GpuName> names;
@@ -29,91 +24,120 @@ std::vector<int> indices_of(const std::vector<GpuName>& names) {
   return indices;
 }
 
-/// "process 4242 of bob".
-std::string process_words(const Json& process) {
-  const Json user = process.value("user", Json(nullptr));
-  return "process " + std::to_string(process.value("pid", 0)) +
-         (user.is_string() ? " of " + user.get<std::string>() : "");
+std::vector<int> gpus_of_head(const RunSpec& spec) {
+  if (spec.head_gpus().empty()) return {};
+  const std::vector<NodeQueue>& nodes = spec.queue->nodes;
+  if (spec.nodes.size() < 2) return nodes.front().gpus;
+  return std::ranges::find(nodes, spec.nodes.front().host, &NodeQueue::host)->gpus;  // parse_run_spec saw it
 }
 
-std::string gpus_words(size_t wanted, const std::vector<int>& of) {
-  if (wanted < of.size()) return wanted == 1 ? "a GPU" : std::to_string(wanted) + " GPUs";
-  std::string text = of.size() == 1 ? "GPU" : "GPUs";
-  for (size_t at = 0; at < of.size(); ++at) text += (at == 0 ? " " : ", ") + std::to_string(of[at]);
-  return text;
-}
-
-/// Who is on these GPUs, each once.
-std::string holders_text(const Json& gpus, const std::vector<int>& of) {
-  std::vector<std::string> holders;
-  for (const Json& gpu : gpus) {
-    const int index = gpu.value("index", -1);
-    if (std::ranges::find(of, index) == of.end()) continue;
-    const Json holder = holder_of({index, gpu.value("uuid", "")});
-    const Json processes = gpu.value("processes", Json::array());
-    if (holder.is_null() && processes.empty()) continue;
-    const std::string text = holder.is_null() ? process_words(processes.front()) : holder_words(holder);
-    if (std::ranges::find(holders, text) == holders.end()) holders.push_back(text);
-  }
-  std::string text;
-  for (size_t at = 0; at < std::min(holders.size(), kMostNames); ++at)
-    text += (at == 0 ? "; held by " : ", ") + holders[at];
-  return holders.size() > kMostNames ? text + " and " + std::to_string(holders.size() - kMostNames) + " more" : text;
+std::string joined_text(const std::vector<std::string>& texts, const std::string& between) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : between) + text;
+  return joined;
 }
 
 }  // namespace
 
-StartQueue::StartQueue(const RunSpec& spec, GpuHolder holder)
+StartQueue::StartQueue(const RunSpec& spec, GpuHolder holder, Cluster* cluster)
     : queue_(*spec.queue),
+      head_(spec.nodes.empty() ? "" : spec.nodes.front().host),
       wanted_(spec.head_gpus().size()),
-      of_(wanted_ == 0 ? std::vector<int>() : queue_.nodes.front().gpus),
+      of_(gpus_of_head(spec)),
       holder_(std::move(holder)),
-      sampler_(holder_.dir) {
+      cluster_(cluster) {
   if (queue_.group.empty()) return;
-  for_slot_ = std::make_unique<GpuTurn>(ticket_for(indices_of(slot_names(queue_.slots)), 1, queue_.by), queue_.place,
-                                        slots_folder(queue_.group));
+  const GpuTicket ticket{random_hex(kTicketBytes), indices_of(slot_names(queue_.slots)), 1, queue_.by};
+  for_slot_ = std::make_unique<GpuTurn>(ticket, queue_.place, slots_folder(queue_.group));
 }
 
 bool StartQueue::look() {
-  if (monotonic_seconds() < next_look_) return false;
-  if (for_slot_ && !look_at_slots()) {
-    next_look_ = monotonic_seconds() + kLookSeconds;
-    return false;
+  if (for_slot_ && !look_at_slots()) return false;
+  if (queue_.nodes.empty()) return cluster_ == nullptr || all_are_here();
+  if (cluster_ != nullptr && !all_have_one_number()) return false;
+  if (cluster_ == nullptr && !for_gpus_) enter();
+  if (for_gpus_ && for_gpus_->taken().empty()) {
+    if (std::optional<GpuLocks> locks = for_gpus_->look()) locks_.add(std::move(*locks));
   }
-  return wanted_ == 0 || look_at_gpus();
+  describe();
+  if (for_gpus_ && for_gpus_->taken().empty()) return false;
+  return cluster_ == nullptr || (cluster_->queue()->taken() && cluster_->missing().empty());
 }
 
 bool StartQueue::look_at_slots() {
+  if (monotonic_seconds() < next_look_) return false;
+  next_look_ = monotonic_seconds() + kLookSeconds;
   std::optional<GpuLocks> slot = for_slot_->look(slot_names(queue_.slots), holder_);
-  text_ = "waiting for other runs of " + queue_.group + " to end: " + for_slot_->place() + "; " +
+  text_ = "waiting for other runs of " + queue_.group + " to end: " + for_slot_->position() + "; " +
           std::to_string(queue_.slots) + " at a time";
   if (!slot) return false;
-  locks_.add(std::move(*slot));
+  slot_ = std::move(*slot);
   for_slot_.reset();
   return true;
 }
 
-bool StartQueue::look_at_gpus() {
-  if (!for_gpus_) for_gpus_ = std::make_unique<GpuTurn>(ticket_for(of_, wanted_, queue_.by));
-  if (!asked_) asked_ = sampler_.ask();
-  if (!sampler_.ready(*asked_)) return false;
-  asked_.reset();
-  next_look_ = monotonic_seconds() + kLookSeconds;
-  const Json sample = sampler_.sample();
-  const Json gpus = sample.value("gpus", Json::array());
-  std::vector<GpuName> usable;
-  for (const Json& gpu : gpus) {
-    const bool works = gpu.value("problem", Json(nullptr)).is_null();
-    if (works && gpu.value("processes", Json::array()).empty())
-      usable.push_back({gpu.value("index", -1), gpu.value("uuid", "")});
+/// So all nodes have the same order of starts (cluster/cluster_queue.h).
+bool StartQueue::all_have_one_number() {
+  ClusterQueue* others = cluster_->queue();
+  if (others == nullptr || others->is_broken()) {
+    if (others != nullptr) leave();
+    if (all_are_here()) enter();
+    return false;
   }
-  std::optional<GpuLocks> locks = for_gpus_->look(usable, holder_);
-  text_ = "waiting for " + gpus_words(wanted_, of_) + ": " + for_gpus_->place() + holders_text(gpus, of_);
-  if (!locks) return false;
-  locks_.add(std::move(*locks));
-  gpus_ = for_gpus_->taken();
-  for_gpus_.reset();
+  if (!others->is_raised()) {
+    const std::optional<int64_t> highest = others->highest();
+    if (!highest) return false;
+    const int64_t number = std::max(*highest, for_gpus_ ? for_gpus_->number() : 0);
+    if (for_gpus_ && for_gpus_->number() != number) for_gpus_->come_at(number);
+    others->raise(number);
+    return false;
+  }
+  others->take();
   return true;
+}
+
+bool StartQueue::all_are_here() {
+  const std::vector<std::string> missing = cluster_->missing();
+  if (missing.empty()) return true;
+  text_ = (missing.size() == 1 ? "waiting for node " : "waiting for nodes ") + joined_text(missing, ", ");
+  return false;
+}
+
+void StartQueue::enter() {
+  const GpuTicket ticket{random_hex(kTicketBytes), of_, static_cast<int>(wanted_), queue_.by};
+  if (wanted_ > 0) for_gpus_ = std::make_unique<GpuWait>(ticket, holder_, cluster_ == nullptr ? "" : head_);
+  if (cluster_ != nullptr) cluster_->enter_queue(ticket.id);
+}
+
+void StartQueue::leave() {
+  for_gpus_.reset();
+  locks_.give_back();
+  if (cluster_ != nullptr) cluster_->leave_queue();
+}
+
+void StartQueue::describe() {
+  std::vector<std::string> texts = cluster_ == nullptr ? std::vector<std::string>() : cluster_->queue()->texts();
+  const bool waits = for_gpus_ && for_gpus_->taken().empty() && !for_gpus_->text().empty();
+  if (waits) texts.insert(texts.begin(), for_gpus_->text());
+  if (!texts.empty()) text_ = joined_text(texts, "; and ");
+}
+
+GpuLocks StartQueue::locks() {
+  GpuLocks all = std::move(slot_);
+  all.add(std::move(locks_));
+  return all;
+}
+
+std::map<std::string, std::vector<int>> StartQueue::gpus() const {
+  std::map<std::string, std::vector<int>> gpus;
+  if (cluster_ != nullptr && cluster_->queue() != nullptr) gpus = cluster_->queue()->taken().value();
+  if (for_gpus_) gpus[head_] = for_gpus_->taken();
+  return gpus;
+}
+
+void StartQueue::begin() {
+  for_gpus_.reset();
+  if (cluster_ != nullptr && cluster_->queue() != nullptr) cluster_->queue()->begin();
 }
 
 }  // namespace trainyard

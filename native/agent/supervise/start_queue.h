@@ -1,48 +1,57 @@
-// What a run waits for on its head before it begins: a slot of its group, and then GPUs.
+// What a run waits for before it begins: a slot of its group on its head, and then GPUs on all its
+// nodes.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "agent/figures/host_sample.h"
-#include "agent/gpus/gpu_turn.h"
+#include "agent/cluster/cluster.h"
+#include "agent/gpus/gpu_wait.h"
 #include "agent/run/folder/run_spec.h"
 
 namespace trainyard {
 
 class StartQueue {
  public:
-  /// Queues for the slot at once. `spec` must have a queue. Throws as GpuTurn.
-  StartQueue(const RunSpec& spec, GpuHolder holder);
+  /// Queues for the slot at once. `spec` must have a queue. `cluster`: of a run of several nodes, else
+  /// nullptr. Throws as GpuTurn.
+  StartQueue(const RunSpec& spec, GpuHolder holder, Cluster* cluster);
 
   /// Looks every 2 s, and takes what is there. True once all is taken. Never waits. Throws
   /// file_error.
   bool look();
-  /// The locks that it took.
-  GpuLocks locks() { return std::move(locks_); }
-  /// The GPUs that it took; empty where the run takes none.
-  const std::vector<int>& gpus() const { return gpus_; }
-  /// "waiting for a GPU: 2nd in the queue, behind ada@laptop; held by run R (process 7)".
+  /// The locks that it took on the head.
+  GpuLocks locks();
+  /// The GPUs that it took, by host; empty where the run takes none.
+  std::map<std::string, std::vector<int>> gpus() const;
+  /// The run begins with these GPUs: other nodes keep theirs.
+  void begin();
+  /// Leaves the queues for GPUs of all nodes, and gives back what was taken there.
+  void leave();
+  /// "waiting for a GPU: 2nd in the queue, behind ada@laptop; held by run R (process 7)". In a run of
+  /// several nodes each is named.
   const std::string& text() const { return text_; }
-  /// The process that asks for the figures of GPUs; -1 while there is none.
-  int asker() const { return sampler_.asker(); }
 
  private:
   bool look_at_slots();
-  bool look_at_gpus();
+  bool all_have_one_number();
+  bool all_are_here();
+  void enter();
+  void describe();
 
   const QueueSpec queue_;
-  const size_t wanted_;        ///< GPUs
-  const std::vector<int> of_;  ///< GPUs that count
+  const std::string head_;     ///< its name in the profile; empty where the run names no node
+  const size_t wanted_;        ///< GPUs of the head
+  const std::vector<int> of_;  ///< GPUs of the head that count
   const GpuHolder holder_;
-  HostSampler sampler_;
-  std::optional<double> asked_;  ///< monotonic seconds: the figures under way
-  std::unique_ptr<GpuTurn> for_slot_, for_gpus_;
-  GpuLocks locks_;
-  std::vector<int> gpus_;
+  Cluster* const cluster_;
+  std::unique_ptr<GpuTurn> for_slot_;
+  std::unique_ptr<GpuWait> for_gpus_;  ///< on the head
+  GpuLocks slot_, locks_;
   std::string text_;
-  double next_look_ = 0;  ///< monotonic seconds
+  double next_look_ = 0;  ///< monotonic seconds: at the slots
 };
 
 }  // namespace trainyard

@@ -82,7 +82,8 @@ Supervisor::Supervisor(const RunFolder& folder, const RunSpec& spec, const Budge
 
 int Supervisor::run() {
   remove_stop_request(folder_);
-  const std::optional<std::string> trouble = open_cluster();
+  const bool waits_alone = spec_.queue && spec_.nodes.size() == 1;  // it takes no port meanwhile
+  const std::optional<std::string> trouble = waits_alone ? std::nullopt : open_cluster();
   save_state();
   GenerationResult result;
   result.reason = trouble;
@@ -128,11 +129,12 @@ void Supervisor::wait_and_look() {
   take_signals();
   reap();
   const double now = monotonic_seconds();
+  const bool waits = state_.phase == "queued";
   if (now >= next_slow_look_) {
     next_slow_look_ = now + kSlowLookSeconds;
     look_at_stop_request();
     look_at_folder();
-    if (const auto stop = queue_ ? std::nullopt : budget_.look(begun_, monotonic_seconds(), journal_))
+    if (const auto stop = waits ? std::nullopt : budget_.look(begun_, monotonic_seconds(), journal_))
       request_stop(*stop);
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
@@ -141,7 +143,7 @@ void Supervisor::wait_and_look() {
     save_what_waits();
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
-  if (!queue_) samples_.tick();            // what other runs do meanwhile is not its own
+  if (!waits) samples_.tick();             // what other runs do meanwhile is not its own
   evaluator_.look_at_log();
   if (!cluster_) return;
   cluster_->step();

@@ -11,40 +11,54 @@ namespace trainyard {
 
 std::optional<GenerationResult> Supervisor::wait_in_queue() {
   if (!spec_.queue) return std::nullopt;
-  queue_ = std::make_unique<StartQueue>(spec_, GpuHolder{spec_.id, folder_.dir()});
-  while (!stop_) {
+  const bool has_others = spec_.nodes.size() > 1;
+  if (has_others) {  // one that cannot join ends the run now, and not when its turn comes
+    state_.waiting = "waiting for its nodes";
+    save_state();
+    auto without = wait_for_nodes(true);
+    if (without) state_.waiting.clear();
+    if (without) return without;
+  }
+  queue_ =
+      std::make_unique<StartQueue>(spec_, GpuHolder{spec_.id, folder_.dir()}, has_others ? cluster_.get() : nullptr);
+  GenerationResult failed;
+  while (!stop_ && !failed.reason) {
     if (queue_->look()) {
       begin_with(*queue_);
       queue_.reset();
-      return std::nullopt;
+      if (!cluster_) failed.reason = open_cluster();
+      return failed.reason ? std::optional(failed) : std::nullopt;
     }
     if (state_.waiting != queue_->text()) {
       state_.waiting = queue_->text();
       save_state();
     }
     wait_and_look();
+    if (has_others) failed.reason = cluster_->failure();
   }
+  queue_->leave();
   queue_.reset();
   state_.waiting.clear();
-  return stopped_while("waited in the queue");
+  return stop_ ? stopped_while("waited in the queue") : failed;
 }
 
 /// run.json names the GPUs that the run has.
 void Supervisor::begin_with(StartQueue& queue) {
   gpu_locks_.add(queue.locks());
   stand_guard();
-  if (const std::vector<int>& gpus = queue.gpus(); !gpus.empty()) {
+  if (const auto taken = queue.gpus(); !taken.empty()) {
     Json run = parse_json(read_file(folder_.run()));
-    if (spec_.nodes.empty()) {
-      spec_.gpus = gpus;
-      run["gpus"] = gpus;
-    } else {
-      spec_.nodes.front().gpus = gpus;
-      run["nodes"][0]["gpus"] = gpus;
-      cluster_->set_head_gpus(gpus);
+    if (spec_.nodes.empty()) run["gpus"] = spec_.gpus = taken.begin()->second;
+    for (size_t at = 0; at < spec_.nodes.size(); ++at) {
+      NodeSpec& node = spec_.nodes[at];
+      const auto found = taken.find(node.host);
+      if (found == taken.end()) continue;
+      run["nodes"][at]["gpus"] = node.gpus = found->second;
+      if (cluster_) cluster_->set_gpus(node.host, node.gpus);
     }
     replace_file(folder_.run(), to_line(run) + "\n");
   }
+  queue.begin();
   begun_ = monotonic_seconds();
   state_.started = now_seconds();
   state_.waiting.clear();

@@ -15,7 +15,6 @@ import { axesOf, usualSeed } from '../../core/sweep/grid.js';
 import { trialLine, unreached } from '../../core/sweep/pages.js';
 import { planSweep, type SweepPlan } from '../../core/sweep/plan.js';
 import { isDone, withAgain, type AskedSweep, type Sweep, type Trial } from '../../core/sweep/record.js';
-import { assertPorts } from '../../core/sweep/room.js';
 import { isTraining } from '../../core/sweep/trialWords.js';
 import { countOf, type Args, type Flag } from '../args.js';
 import type { Context } from '../context.js';
@@ -108,6 +107,7 @@ async function goOn(
   { profile, sweep: planned, typedOf }: SweepPlan,
   open: () => Promise<Sweep>,
 ): Promise<number> {
+  assertDetached(args, profile);
   const { machine, output } = context;
   const asked = argsOf(planned.asked);
   const swept = await context.withProgress(async (progress) => {
@@ -123,7 +123,6 @@ async function goOn(
       const sweep = args.has('again') ? withAgain(found) : found;
       const common = typedOf({});
       const { without, ...places } = await placesOf(context, args.value('runs-at-once'), common);
-      const detached = detachedBy(args, profile, { sweep, shared: places.hosts.length > 0 });
       const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
@@ -134,7 +133,8 @@ async function goOn(
       reached = sweep;
       return await runSweep({
         ...progress,
-        ...{ machine, profile, sweep, ...places, detached, errorWords, logger: context.logger },
+        ...{ machine, profile, sweep, ...places, errorWords, logger: context.logger },
+        detached: args.has('detach'),
         runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
         onSweep: async (now) => {
           reached = now;
@@ -158,21 +158,11 @@ async function goOn(
   return swept.trials.every(isDone) ? exitCodes.done : exitCodes.failed;
 }
 
-/** How trials are started that wait by themselves; undefined without --detach. UserError (usage). */
-function detachedBy(
-  args: Args,
-  profile: Profile,
-  { sweep: { trials }, shared }: { sweep: Sweep; shared: boolean },
-): { slots: number | undefined } | undefined {
-  if (!args.has('detach')) return undefined;
-  const atOnce = args.value('runs-at-once');
-  if (profile.kind === 'slurm' && atOnce !== undefined) {
-    const what = 'with --detach every trial is sent to Slurm at once, whose queue says how many run';
-    throw new UserError('usage', what, 'Leave out --runs-at-once, or --detach');
-  }
-  if (shared) assertPorts(profile, trials.length);
-  if (profile.kind === 'slurm' || atOnce === 'gpus') return { slots: undefined };
-  return { slots: atOnce === undefined ? 1 : countOf('--runs-at-once', atOnce, 2) };
+/** UserError (usage). */
+function assertDetached(args: Args, { kind }: Profile): void {
+  if (kind !== 'slurm' || !args.has('detach') || !args.has('runs-at-once')) return;
+  const what = 'with --detach every trial is sent to Slurm at once, whose queue says how many run';
+  throw new UserError('usage', what, 'Leave out --runs-at-once, or --detach');
 }
 
 /** UserError (usage, connection). */

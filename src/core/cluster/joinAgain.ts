@@ -16,7 +16,7 @@ import { givenWorkdir } from '../profiles/workdir.js';
 import type { Packages } from '../setup/packages.js';
 import type { NodeRuntime } from '../setup/runtime.js';
 import { checkPrograms } from './check/startChecks.js';
-import { takeGpus, type GpuLocks } from './gpus/gpuLocks.js';
+import { GpuLocks, takeGpus } from './gpus/gpuLocks.js';
 import { withChannels } from './nodes/nodeChannels.js';
 import { offerOf } from './nodes/offers.js';
 import type { SshNode } from './nodes/sshNode.js';
@@ -51,7 +51,7 @@ type RecordedNode = NonNullable<RunFile['nodes']>[number];
  * AgentError, GpuTaken, Cancelled.
  */
 export async function joinAgain(
-  { id, dir, run }: RunEntry,
+  { id, dir, run, state }: RunEntry,
   { profile, head, node, hashes, withPackages }: LostNode,
   progress: Progress,
 ): Promise<void> {
@@ -65,7 +65,8 @@ export async function joinAgain(
   await assertReady(run, profile, node, runtime);
   await placeAgain(run, profile, node, { withPackages, progress });
   throwIfCancelled(progress.signal);
-  const locks = await takeAgain(recorded, node);
+  const isQueued = state?.phase === 'queued'; // it takes them itself, in its turn
+  const locks = isQueued ? new GpuLocks(new Map()) : await takeAgain(recorded, node);
   try {
     throwIfCancelled(progress.signal);
     // As late as can be: the run may be over by now, or be started anew with another key.

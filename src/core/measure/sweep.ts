@@ -17,6 +17,7 @@ import { cleanLabel } from '../plan/request/flags.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
 import { onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
+import { assertPorts } from '../sweep/room.js';
 import { isRunOf, isTried, trialTags, triedAgain, untried, type Sweep, type Trial } from '../sweep/record.js';
 import { TrialPruner } from './trialPruner.js';
 
@@ -33,9 +34,10 @@ export interface SweepOptions extends Progress {
   atOnce: number;
   /**
    * Every trial is started at once, and then waits by itself until it is its turn. The sweep ends
-   * with the last start. `slots`: how many of them run at a time; undefined where their GPUs say.
+   * with the last start. `slots`: how many of them run at a time; undefined where a queue says.
    */
-  detached?: { slots: number | undefined } | undefined;
+  detached?: boolean;
+  slots?: number | undefined;
   /** Among which trials of one node are shared out; empty where the nodes are those of the run. */
   hosts: readonly TrialHost[];
   /** Hosts for trials that lost theirs, where none of `hosts` is left. */
@@ -55,7 +57,7 @@ type TrialRun = NonNullable<Trial['run']>;
 
 /**
  * The sweep at its end (detached: with its trials under way), also where `signal` ends it: runs that are under way go on then. Rejects
- * where the connection is lost for good, and where the sweep cannot be handed on; what there is was
+ * where the connection is lost for good, where too many trials would wait at once, and where the sweep cannot be handed on; what there is was
  * handed on before.
  */
 export async function runSweep(options: SweepOptions): Promise<Sweep> {
@@ -90,6 +92,8 @@ class Sweeping {
     signal?.addEventListener('abort', giveUp, { once: true });
     try {
       throwIfCancelled(signal);
+      const { profile, hosts } = this.options;
+      if (detached && hosts.length > 0) assertPorts(profile, this.sweep.trials.length);
       await this.hand();
       await this.findLeft();
       const open = this.sweep.trials.filter((trial) => !isTried(trial));
@@ -245,8 +249,8 @@ class Sweeping {
     const typed = host === undefined ? this.options.runOf(trial) : onHost(this.options.runOf(trial), host);
     const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
     const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
-    const { detached } = this.options;
-    const turn = { detached: detached !== undefined, ...slotsOf(this.sweep, trial, detached?.slots) };
+    const { detached = false, slots } = this.options;
+    const turn = { detached, ...(detached ? slotsOf(this.sweep, trial, slots) : {}) };
     const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false, ...turn });
     const takesGpus = request.device === 'cuda' || request.device === 'auto';
     return takesGpus ? { ...request, wait: true } : request;

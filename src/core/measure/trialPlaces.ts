@@ -13,6 +13,8 @@ import { roomFor, trialsAtOnce } from '../sweep/room.js';
  */
 export interface TrialPlaces {
   atOnce: number;
+  /** How many run at a time of trials that wait by themselves; undefined where a queue says. */
+  slots: number | undefined;
   hosts: readonly TrialHost[];
   /** All hosts that trials may be shared out among, also those without room now. */
   reserves: readonly string[];
@@ -30,7 +32,8 @@ export async function trialPlaces(
   wish: GpuWish | undefined,
 ): Promise<TrialPlaces> {
   const shared = asked === 1 ? undefined : sharedHosts(trial);
-  const unshared = { hosts: [], reserves: [], without: [] };
+  const slots = asked === 'gpus' || trial.profile.kind === 'slurm' ? undefined : asked;
+  const unshared = { slots, hosts: [], reserves: [], without: [] };
   if (!shared && asked !== 'gpus') return { atOnce: asked, ...unshared };
   const named = shared ?? trial.hosts;
   const nodes = machine.nodes.filter(({ name }) => named === undefined || named.includes(name));
@@ -46,10 +49,11 @@ export async function trialPlaces(
     .filter(({ room }) => room > 0);
   // Where all GPUs are taken, or none has room, a start says so, or queues.
   const reserves = there.map(({ name }) => name);
-  if (asked !== 'gpus') return { atOnce: asked, hosts, reserves, without };
+  if (asked !== 'gpus') return { atOnce: asked, slots, hosts, reserves, without };
   const room = hosts.reduce((sum, one) => sum + one.room, 0);
   const counts = offers.map(({ gpus }) => gpus.length);
-  return { atOnce: room > 0 ? room : trialsAtOnce(counts, wish, trial.nodes), hosts, reserves, without };
+  const atOnce = room > 0 ? room : trialsAtOnce(counts, wish, trial.nodes);
+  return { atOnce, slots, hosts, reserves, without };
 }
 
 type NamedNode = Machine['nodes'][number];

@@ -12,6 +12,8 @@ export interface SweepAnswers {
   metric: string;
   /** The first step after which poor trials are stopped; empty for never. */
   prune: string;
+  /** All trials wait on the nodes at once, and go on without this window. */
+  ahead?: boolean;
 }
 
 const key = 'trainyard.openSweeps';

@@ -14,7 +14,7 @@ import { mostRankOutputs, outputFiles } from '../../core/follow/runOutput.js';
 import { eventLevel, eventText } from '../../core/model/marks.js';
 import { ReturnedNodes } from '../../core/model/returnedNodes.js';
 import { exitCodeOf } from '../../core/model/runExit.js';
-import { statusOf } from '../../core/model/runStatus.js';
+import { statusOf, waitingText } from '../../core/model/runStatus.js';
 import { checkFiles, taskRun, type TaskRun } from '../../core/plan/runTask.js';
 import { withTrainDefaults } from '../../core/plan/request/trainDefaults.js';
 import { joinWords } from '../../core/plan/request/argv.js';
@@ -182,6 +182,12 @@ export class TaskTerminal implements vscode.Pseudoterminal {
       if (back !== undefined) this.line(back, 'note');
       const level = eventLevel(value);
       if (level !== 'info') this.line(eventText(value), level);
+    });
+    let place: string | undefined;
+    follower.onState((details) => {
+      const now = waitingText(details);
+      if (now !== undefined && now !== place) this.line(now, 'note');
+      place = now;
     });
     follower.onConnection((change) => {
       this.line(change === 'lost' ? 'the connection was lost; trying again' : 'connected again', 'warning');

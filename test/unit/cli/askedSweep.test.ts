@@ -42,7 +42,7 @@ it('is what a command line would have given, so that the command line goes on wi
   delete typed.codeFolder; // it is packed once the sweep starts
   expect(typedRun(profile, '/work', args)).toEqual({
     ...typed,
-    ...{ profile, cwd: '/work', name: 's', tags: ['t'], tensorboard: false, wait: false },
+    ...{ profile, cwd: '/work', name: 's', tags: ['t'], tensorboard: false, wait: false, detached: false },
   });
 });
 

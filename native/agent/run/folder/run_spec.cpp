@@ -147,11 +147,27 @@ void parse_share(const Fields& fields, RunSpec& spec) {
   if (const std::string why = why_not_shared(spec.share); !why.empty()) throw FieldError("spec.share " + why);
 }
 
+void check_queue_of_nodes(const RunSpec& spec) {
+  const std::vector<NodeQueue>& queued = spec.queue->nodes;
+  size_t takers = 0;
+  for (const NodeSpec& node : spec.nodes) {
+    if (node.gpus.empty()) continue;
+    ++takers;
+    const auto found = std::ranges::find(queued, node.host, &NodeQueue::host);
+    if (found == queued.end()) throw FieldError("spec.queue.nodes does not name " + node.host + ", which takes GPUs");
+    if (found->gpus.size() < node.gpus.size()) {
+      throw FieldError("spec.queue.nodes lists " + std::to_string(found->gpus.size()) + " GPUs of " + node.host +
+                       ", which takes " + std::to_string(node.gpus.size()));
+    }
+  }
+  if (queued.size() != takers) throw FieldError("spec.queue.nodes must name the nodes that take GPUs, each once");
+}
+
 void parse_queue_of(const Fields& fields, RunSpec& spec) {
   const Json* queue = fields.find("queue");
   if (queue == nullptr) return;
   spec.queue = parse_queue(Fields(*queue, "spec.queue"));
-  if (spec.nodes.size() > 1) throw FieldError("spec.queue must be absent in a run of several nodes");
+  if (spec.nodes.size() > 1) return check_queue_of_nodes(spec);
   const std::vector<NodeQueue>& nodes = spec.queue->nodes;
   const size_t listed = nodes.empty() ? 0 : nodes.front().gpus.size();
   if (nodes.size() > 1 || listed < spec.head_gpus().size() || (listed == 0) != spec.head_gpus().empty()) {

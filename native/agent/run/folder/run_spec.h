@@ -78,7 +78,7 @@ struct RunSpec {
   double node_return_timeout = 600;  ///< seconds for lost nodes to be back before a restart
   double time_limit = 0;             ///< seconds of this start, after which the run stops; 0: none
 
-  /// What it waits for before it begins; the GPUs of its head are then as many as it takes.
+  /// What it waits for before it begins; the GPUs of each node are then as many as it takes.
   std::optional<QueueSpec> queue;
   /// The GPUs of the ranks on the head.
   const std::vector<int>& head_gpus() const { return nodes.empty() ? gpus : nodes.front().gpus; }

@@ -1,5 +1,5 @@
 // What a sweep tries: a command on a profile, settings and their values, how many trials, the
-// figure that counts, and from which step on poor trials are stopped.
+// figure that counts, from which step on poor trials are stopped, and who starts the trials.
 import * as vscode from 'vscode';
 import type { ProfileArgument, RunArgument } from '../../../contributions.js';
 import type { ClusterSession } from '../../../core/follow/clusterSession.js';
@@ -69,8 +69,10 @@ export async function askSweep(
   if (metric === undefined) return undefined;
   const prune = await askPrune(before?.prune);
   if (prune === undefined) return undefined;
+  const ahead = await askAhead();
+  if (ahead === undefined) return undefined;
   const run = commonOf(found, words);
-  const answers: SweepAnswers = { run, settings, count, metric, prune };
+  const answers: SweepAnswers = { run, settings, count, metric, prune, ahead };
   await ui.services.context.globalState.update(memoryKey, answers);
   await rememberProfile(ui.services, name);
   return { session, answers, plan: planOf(session, answers, flags) };
@@ -175,6 +177,16 @@ function askPrune(last = ''): Thenable<string | undefined> {
     validateInput: (text) =>
       text === '' ? undefined : problemOf(() => positiveInteger(text, 'the number of steps')),
   });
+}
+
+/** Whether the trials go on without this window. Undefined where the question was given up. */
+async function askAhead(): Promise<boolean | undefined> {
+  const here = { label: 'One by One', detail: 'This window starts a trial when another one has ended' };
+  const ahead = { label: 'All Now', detail: 'They wait on the nodes for their turn, without this window' };
+  const placeHolder = 'When the trials start';
+  const options = { title, placeHolder, ignoreFocusOut: true };
+  const answer = await vscode.window.showQuickPick([here, ahead], options);
+  return answer === undefined ? undefined : answer === ahead;
 }
 
 /** `val/acc`, or `my score max`. */

@@ -5,11 +5,12 @@ import type { Progress } from '../../../core/base/progress.js';
 import { reportTitle } from '../../../core/model/measured.js';
 import { runSweep as sweepRuns } from '../../../core/measure/sweep.js';
 import { holdSweep, openSweep, readSweep, sweepPage, writeSweep } from '../../../core/measure/sweepFolder.js';
+import { stopTrials } from '../../../core/measure/stopTrials.js';
 import { trialPlaces, type TrialPlaces } from '../../../core/measure/trialPlaces.js';
 import { gpuWishOf } from '../../../core/plan/request/gpuWish.js';
 import type { TypedRun } from '../../../core/plan/request/request.js';
 import { trialLine, unreached, verdictSentence } from '../../../core/sweep/pages.js';
-import { bestTrial, isTried, sameSweep, type Sweep } from '../../../core/sweep/record.js';
+import { bestTrial, isTried, sameSweep, type Sweep, type Trial } from '../../../core/sweep/record.js';
 import { errorWords } from '../../remedies.js';
 import {
   forgetSweep,
@@ -81,7 +82,7 @@ async function carryOut(ui: Ui, asked: AskedTrials, folder: string): Promise<voi
 
 async function sweep(
   ui: Ui,
-  { session, plan, answers: { run } }: AskedTrials,
+  { session, plan, answers: { run, ahead = false } }: AskedTrials,
   folder: string,
   progress: Progress,
 ): Promise<Sweep> {
@@ -100,20 +101,23 @@ async function sweep(
     const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
     await writeSweep(folder, found);
     await ui.reports.show(tab, folder, sweepPage);
-    return await sweepRuns({
+    const common = {
       ...progress,
-      ...{ machine, profile, sweep: found, ...places, errorWords, logger: ui.services.logger },
-      runOf: ({ values }) => ({ ...typedOf(values), code }),
-      onSweep: async (now) => {
+      ...{ machine, profile, ...places, errorWords, logger: ui.services.logger },
+      runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
+      onSweep: async (now: Sweep) => {
         await writeSweep(folder, now);
         await ui.reports.refresh(tab, folder, sweepPage);
       },
-      onRun: async (id) => {
+      onRun: async (id: string) => {
         await backend.note(id, profile.name);
         await backend.monitor.refresh();
       },
-      onTrial: (trial, what) => progress.onProgress?.(trialLine(found, trial, what)),
-    });
+      onTrial: (trial: Trial, what: 'started' | 'attached' | 'ended') =>
+        progress.onProgress?.(trialLine(found, trial, what)),
+    };
+    const started = ahead ? await sweepRuns({ ...common, sweep: found, detached: true }) : found;
+    return started.cancelled ? started : await sweepRuns({ ...common, sweep: started });
   } finally {
     await lease.release();
   }
@@ -129,19 +133,30 @@ const keptTrials = ({ trials }: Sweep): string =>
   `${trials.filter(isTried).length} of ${trials.length} trials are kept.`;
 
 const goOnButton = 'Go On';
+const stopButton = 'Stop Its Trials';
 const newRunButton = 'New Run with the Best';
+
+/** What is under way or waits when a sweep was cancelled. */
+async function stopLeft(session: AskedTrials['session'], swept: Sweep): Promise<void> {
+  await withProgress('Stop the trials', async () =>
+    stopTrials(await session.machine(), session.profile, swept),
+  );
+}
 
 async function offerBest(
   ui: Ui,
-  { plan, answers }: AskedTrials,
+  { session, plan, answers }: AskedTrials,
   swept: Sweep,
   folder: string,
 ): Promise<void> {
   try {
     const best = bestTrial(swept);
     const text = `${reportTitle('sweep', swept.profile)}: ${verdictSentence(swept)}`;
-    const answer = await offerFolder(text, folder, best ? [newRunButton] : []);
-    if (!best || answer === undefined) return;
+    const goesOn = swept.cancelled && swept.trials.some(({ status }) => status === 'running');
+    const buttons = [...(best ? [newRunButton] : []), ...(goesOn ? [stopButton] : [])];
+    const answer = await offerFolder(text, folder, buttons);
+    if (answer === stopButton) await stopLeft(session, swept);
+    if (!best || answer !== newRunButton) return;
     await newRunLike(ui, { ...answers.run, words: plan.typedOf(best.values).words });
   } catch (error) {
     void showError(ui, error);

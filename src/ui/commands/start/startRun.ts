@@ -92,7 +92,8 @@ export async function requestFor(
   progress: Progress,
 ): Promise<RunRequest> {
   const code = codeFolder === undefined ? undefined : await codeOf(ui, codeFolder, progress);
-  return requestOf({ ...rest, code, profile, words, cwd: cwd ?? workspaceFolder(), ...how });
+  const common = { ...rest, code, profile, words, cwd: cwd ?? workspaceFolder() };
+  return requestOf({ ...common, ...how, detached: true }); // a window may close at any time
 }
 
 /** The folder as it is now. What stays at home is said. UserError, Cancelled. */

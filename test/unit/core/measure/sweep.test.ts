@@ -4,6 +4,7 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { runSweep, type SweepOptions } from '../../../../src/core/measure/sweep.js';
+import type { RunRequest } from '../../../../src/core/plan/request/request.js';
 import { newTrial, type Sweep, type Trial } from '../../../../src/core/sweep/record.js';
 
 const profile: Profile = { name: 'here', kind: 'local' };
@@ -137,4 +138,44 @@ it('a start that queues on one host holds none back on another one', async () =>
   });
   expect(order[0]).toBe(2);
   expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+});
+
+/** Requests of a detached sweep of three trials. */
+async function detached(options: Partial<SweepOptions>): Promise<{ requests: RunRequest[]; swept: Sweep }> {
+  const requests: RunRequest[] = [];
+  const trials = [1, 2, 3].map((number) =>
+    newTrial({ number, name: `lr-0${number}`, values: { lr: String(number) }, command: 'true' }),
+  );
+  const machine = {
+    registry: () => Promise.resolve({ list: () => Promise.resolve([]) }),
+    start: (request: RunRequest) => {
+      requests.push(request);
+      return Promise.resolve(runOf(`run-${requests.length}`));
+    },
+  } as unknown as Machine;
+  const base = optionsOf({ ...sweepOf({}), trials }, [], () => refused(''));
+  const swept = await runSweep({ ...base, machine, detached: true, ...options });
+  return { requests, swept };
+}
+
+it('detached starts all trials, which take turns by themselves, and stays with none', async () => {
+  const { requests, swept } = await detached({ slots: 2 });
+  expect(swept.trials.map(({ status, run }) => [status, run?.id])).toEqual([
+    ['running', 'run-1'],
+    ['running', 'run-2'],
+    ['running', 'run-3'],
+  ]);
+  expect(requests.map(({ detached, slots }) => [detached, slots])).toEqual(
+    [1, 2, 3].map((place) => [true, { group: 'lr-5', count: 2, place }]),
+  );
+  const onGpus = await detached({ runOf: () => ({ profile, words: ['true'], cwd: '/tmp', gpus: '1' }) });
+  expect(onGpus.requests.map(({ wait, slots }) => [wait, slots])).toEqual(
+    [1, 2, 3].map(() => [true, undefined]),
+  );
+});
+
+it('detached starts no more trials on several nodes than the head has ports for', async () => {
+  const lab: Profile = { name: 'lab', kind: 'ssh', portRange: '47000-47004' };
+  const swept = detached({ profile: lab, hosts: [{ host: 'gpu1', room: 1 }] });
+  await expect(swept).rejects.toThrow('3 trials are to wait on the nodes, each with a port of the head');
 });

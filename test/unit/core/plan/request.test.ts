@@ -172,6 +172,7 @@ describe('requestOf', () => {
       cwd,
       tensorboard: false,
       wait: false,
+      detached: false,
       ranks: undefined,
       nodes: undefined,
       runDir: undefined,

@@ -162,7 +162,7 @@ describe('the places of trials', () => {
       { host: 'gpu2', room: 4 },
     ]);
     const full = await trialPlaces(machine({ gpu1: 8, gpu2: 4 }, 8), typed(), 'gpus', two);
-    expect(full).toEqual({ atOnce: 2, hosts: [], reserves: ['gpu1', 'gpu2'], without: [] });
+    expect(full).toMatchObject({ atOnce: 2, hosts: [], reserves: ['gpu1', 'gpu2'], without: [] });
   });
 
   it('of trials on all nodes are those of the node with the fewest', async () => {
@@ -180,15 +180,21 @@ describe('the places of trials', () => {
     const each = (host: string) => ({ host, room: 1 });
     expect(await trialPlaces(both, typed(), 3, undefined)).toEqual({
       atOnce: 3,
+      slots: 3,
       hosts: [each('gpu1'), each('gpu2')],
       reserves: ['gpu1', 'gpu2'],
       without: [],
     });
     const none = { hosts: [], reserves: [], without: [] };
-    expect(await trialPlaces(both, typed(), 1, undefined)).toEqual({ atOnce: 1, ...none });
-    expect(await trialPlaces(both, typed({ hosts: ['gpu2'] }), 3, undefined)).toEqual({ atOnce: 3, ...none });
+    expect(await trialPlaces(both, typed(), 1, undefined)).toEqual({ atOnce: 1, slots: 1, ...none });
+    expect(await trialPlaces(both, typed({ hosts: ['gpu2'] }), 3, undefined)).toEqual({
+      atOnce: 3,
+      slots: 3,
+      ...none,
+    });
     expect(await trialPlaces(machine({ gpu1: 1, gpu2: 4 }), typed(), 3, two)).toEqual({
       atOnce: 3,
+      slots: 3,
       hosts: [{ host: 'gpu2', room: 2 }],
       reserves: ['gpu1', 'gpu2'],
       without: [],
