@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SshMachine } from '../../src/core/cluster/sshMachine.js';
 import type { Profile } from '../../src/core/contracts/profileSchema.js';
 import { requestOf } from '../../src/core/plan/request/request.js';
-import { until } from '../support/harness.js';
+import { expectExit, runCli, until } from '../support/harness.js';
 import { practiceHosts, type FaultHosts } from './support/hosts.js';
 import { detailsOf, startRun, untilEvent, untilOver } from './support/runs.js';
 
@@ -136,6 +136,84 @@ describe.skipIf(!built)('two nodes of a GPU each (needs node scripts/native/nati
     }
     expect(await holders(one)).toEqual([undefined, undefined]);
     for (const node of [0, 1]) expect(readdirSync(join(dir, `locks-${node}`, 'queue'))).toEqual([]);
+  });
+
+  test('runs that wait by themselves get both nodes in turn, also where one has joined again', async () => {
+    const [machine, other] = machines;
+    const second = await other?.nodes[1]?.node.client();
+    if (!machine || !second) throw new Error('two machines are needed');
+    const { gpus } = await second.request('host.sample');
+    const names = gpus.map(({ index, uuid }) => ({ index, uuid }));
+    const { locks } = await second.request('gpus.take', { gpus: names });
+    const end = join(dir, 'by-themselves');
+    const wishes = { ranks: 2, wait: true, detached: true };
+    const one = await startRun(machine, profile, program(end), wishes);
+    const waits = async (run: typeof one): Promise<string> =>
+      (await detailsOf(machine, run)).state?.waiting ?? '';
+    const node = machine.nodes[1]?.name ?? '';
+    const held = `waiting for GPU 0 on ${node}: 1st in the queue; held by a run that is being started`;
+    await until('the first one to wait', async () => (await waits(one)).startsWith(held));
+    expect((await holders(machine))[0]).toBe(one.split('/').at(-1)); // it has what is free already
+    const two = await startRun(machine, profile, program(end), wishes);
+    await until('the second one to wait', async () =>
+      /on \S+: 2nd in the queue, behind .* on \S+: 2nd in the queue, behind /.test(await waits(two)),
+    );
+
+    const id = one.split('/').at(-1) ?? '';
+    const record = join(hosts.homes[1] ?? '', '.trainyard/runs', id, 'nodes', node, 'join.state.json');
+    process.kill((JSON.parse(readFileSync(record, 'utf8')) as { pid: number }).pid, 'SIGKILL');
+    await untilEvent(one, 'node_lost', 40);
+    await until('it to wait for its node', async () => (await waits(one)) === `waiting for node ${node}`);
+    await machine.joinAgain(profile, await detailsOf(machine, one), node);
+    await until('it to queue anew', async () => (await waits(one)).includes('2nd in the queue'));
+    await second.request('gpus.give_back', { locks });
+    writeFileSync(end, '');
+    for (const run of [two, one]) {
+      const { state, run: spec } = await untilOver(machine, run);
+      expect(state).toMatchObject({ phase: 'finished', world: 2, generation: 1 });
+      expect(spec?.nodes?.map(({ gpus }) => gpus)).toEqual([[0], [0]]);
+    }
+    expect(await holders(machine)).toEqual([undefined, undefined]);
+    for (const at of [0, 1]) expect(readdirSync(join(dir, `locks-${at}`, 'queue'))).toEqual([]);
+  });
+
+  test('trials of a sweep wait on the nodes among which they are shared out', async () => {
+    const [machine] = machines;
+    if (!machine) throw new Error('a machine is needed');
+    const end = join(dir, 'sweep-end');
+    const env = { ...process.env, TRAINYARD_HOME: hosts.trainyardHome };
+    const words = [
+      '--detach',
+      '--gpus',
+      '1',
+      '--runs-at-once',
+      'gpus',
+      '--name',
+      'all',
+      '--grid',
+      'n=1,2,3,4',
+    ];
+    const script = `while [ ! -e '${end}' ]; do sleep 0.1; done`;
+    const swept = await runCli(['sweep', profile.name, ...words, '--', 'sh', '-c', script, '{n}'], {
+      env,
+      cwd: dir,
+    });
+    expectExit(swept, 0);
+    const phases = async (): Promise<string> => {
+      const all = await (await machine.registry(profile)).list();
+      const ours = all.filter(({ about }) => about?.tags.includes('all'));
+      return ours
+        .map(({ state }) => state?.phase ?? '')
+        .sort()
+        .join();
+    };
+    await until('a trial on each node', async () => (await phases()) === 'queued,queued,running,running');
+    expect((await holders(machine)).every((run) => run?.includes('all') === true)).toBe(true);
+    writeFileSync(end, '');
+    await until('all to end', async () => (await phases()) === 'finished,finished,finished,finished', 60);
+    const ended = await runCli(['sweep', '--resume', 'sweep-all'], { env, cwd: dir });
+    expectExit(ended, 0);
+    expect(ended.stderr).toContain('4 of 4 trials finished.');
   });
 
   test('a node that joins again takes its GPU again, but none that somebody else holds', async () => {

@@ -26,7 +26,7 @@ import { givenWorkdir, workdirOf } from '../profiles/workdir.js';
 import { RunRegistry } from '../agent/runRegistry.js';
 import type { StopMode } from '../contracts/runSchema.js';
 import { cudaTrial, judgeCuda } from '../plan/cudaTrial.js';
-import { placeRun, type DeviceLooks, type PlacedRun } from '../plan/device.js';
+import { placeRun, type DeviceLooks } from '../plan/device.js';
 import { ofOurTrainer, type RunRequest } from '../plan/request/request.js';
 import { planRun } from '../plan/spec.js';
 import { offeredFlags, type TrainerFlag } from '../plan/request/trainerHelp.js';
@@ -147,7 +147,7 @@ export class SshMachine implements Machine {
         return trouble;
       },
     };
-    const { placed, locks, queued } = await placeAndTake(
+    const found = await placeAndTake(
       request,
       {
         offers: () => offersOf(this.asked(request), progress),
@@ -157,9 +157,9 @@ export class SshMachine implements Machine {
       progress,
     );
     try {
-      return await this.startPlaced(request, { ...placed, tried, locks, queued }, progress);
+      return await this.startPlaced(request, found, tried, progress);
     } finally {
-      await locks.giveBack();
+      await found.locks.giveBack();
     }
   }
 
@@ -276,14 +276,8 @@ export class SshMachine implements Machine {
   /** What follows once the run has its nodes, its device and its GPUs. */
   private async startPlaced(
     request: RunRequest,
-    {
-      placement,
-      device,
-      choice,
-      tried,
-      locks,
-      queued,
-    }: Omit<TakenRun, 'placed'> & PlacedRun & { tried: readonly Runtimes[] },
+    { placed: { placement, device, choice }, locks, queued }: TakenRun,
+    tried: readonly Runtimes[],
     progress: Progress,
   ): Promise<StartedRun> {
     const { profile } = request;

@@ -6,6 +6,7 @@ import type { NodePath } from '../base/nodePath.js';
 import { debugSchema, waitingFields } from './debugSchema.js';
 import { limitsSchema } from './limitsSchema.js';
 import { notifyRecordSchema } from './notifySchema.js';
+import { runQueueSchema } from './runQueueSchema.js';
 import { slurmRecordSchema } from './slurmSchema.js';
 
 const argv = z.array(z.string());
@@ -87,21 +88,6 @@ const heldSpanSchema = z.object({
  * its last one, where somebody resumed the run after it.
  */
 export type HeldSpan = z.infer<typeof heldSpanSchema>;
-
-/**
- * What a run waits for by itself before it begins. `nodes`: the GPUs of each of its nodes that
- * count, in the order in which it takes them. `slots`: runs of the same `group` share `count`
- * slots, and begin in the order of their places.
- */
-const runQueueSchema = z.object({
-  by: z.string(),
-  nodes: z.optional(z.array(z.object({ host: z.string(), gpus: z.array(count).check(z.minLength(1)) }))),
-  slots: z.optional(
-    z.object({ group: z.string(), count: z.int().check(z.gte(1)), place: z.int().check(z.gte(1)) }),
-  ),
-});
-/** What a run waits for by itself before it begins. */
-export type RunQueue = z.infer<typeof runQueueSchema>;
 
 /** `begun`: seconds since the epoch, the same for all its runs. `trial`: of a sweep, from 1. */
 const reportSchema = z.object({

@@ -88,8 +88,9 @@ const seconds = (value: number): string =>
 /** The gravest of what is true now. */
 export function healthOf(facts: HealthFacts): Health {
   if (isOver(facts.status)) return overHealth(facts);
-  if (facts.status === 'queued')
+  if (facts.status === 'queued') {
     return line('note', 'queued', facts.waiting === undefined ? 'queued' : `queued: ${facts.waiting}`);
+  }
   if (facts.status === 'stopping') return line('note', 'over', 'stopping');
   return (
     restartHealth(facts) ??

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { SshMachine } from '../../../src/core/cluster/sshMachine.js';
 import type { NodePath } from '../../../src/core/base/nodePath.js';
 import type { Profile } from '../../../src/core/contracts/profileSchema.js';
-import { requestOf } from '../../../src/core/plan/request/request.js';
+import { requestOf, type TypedRun } from '../../../src/core/plan/request/request.js';
 import { RunFollower } from '../../../src/core/follow/run.js';
 import type { RunDetails } from '../../../src/core/contracts/agentApi.js';
 import {
@@ -35,7 +35,9 @@ export async function startRun(
   machine: SshMachine,
   profile: Profile,
   words: readonly string[],
-  more: { runDir?: NodePath; ranks?: number; nodes?: number; per?: 'slot'; requirements?: string } = {},
+  more: Pick<TypedRun, 'ranks' | 'nodes' | 'per' | 'requirements' | 'wait' | 'detached'> & {
+    runDir?: NodePath;
+  } = {},
 ): Promise<NodePath> {
   return (await machine.start(requestOf({ profile, words, cwd: '/', ...more }))).dir;
 }
