@@ -33,15 +33,19 @@ std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const 
   const Json waiting = waiting_starts(folder_);
   const auto own =
       std::ranges::find_if(waiting, [this](const Json& one) { return one.value("ticket", "") == ticket_.id; });
+  if (own == waiting.end()) {  // somebody has removed it, as a cleaner of old files does
+    queue_.enter(ticket_, std::nullopt);
+    return std::nullopt;
+  }
   for (const Json& other : waiting) {
-    if (own == waiting.end() || !comes_before(other, *own)) continue;
+    if (!comes_before(other, *own)) continue;
     ahead_.push_back(other.value("by", ""));
     int kept = other.value("count", 0);
     for (const Json& index : other.value("gpus", Json::array())) {
       if (kept > 0 && std::erase(free, index.get<int>()) > 0) --kept;
     }
   }
-  if (own == waiting.end() || free.size() < static_cast<size_t>(ticket_.count)) return std::nullopt;
+  if (free.size() < static_cast<size_t>(ticket_.count)) return std::nullopt;
   free.resize(static_cast<size_t>(ticket_.count));
   std::vector<GpuName> names;
   for (const int index : free) names.push_back(*std::ranges::find(usable, index, &GpuName::index));

@@ -43,6 +43,20 @@ std::string holders_text(const Json& gpus, const std::vector<int>& of) {
   return holders.size() > kMostNames ? text + " and " + std::to_string(holders.size() - kMostNames) + " more" : text;
 }
 
+/// "; GPU 1 does not work", of those that count and cannot be taken by anybody.
+std::string broken_text(const Json& gpus, const std::vector<int>& of) {
+  std::string text;
+  for (const int index : of) {
+    const auto found = std::ranges::find_if(gpus, [index](const Json& gpu) { return gpu.value("index", -1) == index; });
+    if (found == gpus.end()) {
+      text += "; GPU " + std::to_string(index) + " is not there";
+    } else if (!found->value("problem", Json(nullptr)).is_null()) {
+      text += "; GPU " + std::to_string(index) + " does not work";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 GpuWait::GpuWait(const GpuTicket& ticket, GpuHolder holder, const std::string& host, std::optional<int64_t> number)
@@ -69,7 +83,7 @@ std::optional<GpuLocks> GpuWait::look() {
       usable.push_back({gpu.value("index", -1), gpu.value("uuid", "")});
   }
   std::optional<GpuLocks> locks = turn_.look(usable, holder_);
-  text_ = "waiting for " + wanted_ + ": " + turn_.place() + holders_text(gpus, of_);
+  text_ = "waiting for " + wanted_ + ": " + turn_.place() + holders_text(gpus, of_) + broken_text(gpus, of_);
   return locks;
 }
 

@@ -92,8 +92,10 @@ int Supervisor::run() {
   } catch (const std::exception& error) {  // a defect of ours must still leave nothing running
     result.reason = std::string("the supervisor failed: ") + error.what();
     generation_.reset();
+    queue_.reset();
     evaluator_.kill();
   }
+  state_.waiting.clear();
   end_evaluator(result);
   conclude(result);
   return result.exit_code;
@@ -348,6 +350,7 @@ void Supervisor::conclude(const GenerationResult& result) {
   gpu_locks_.give_back();
 
   using Kind = GenerationResult::Kind;
+  if (state_.phase == "queued") state_.started = now_seconds();
   state_.phase = result.kind == Kind::finished ? "finished" : result.kind == Kind::stopped ? "stopped" : "failed";
   state_.ended = now_seconds();
   state_.exit_code = result.exit_code;

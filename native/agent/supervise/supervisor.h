@@ -47,6 +47,7 @@ class Supervisor {
   /// Until the run has what it waits for before it begins; what it ends with where it is stopped
   /// meanwhile.
   std::optional<GenerationResult> wait_in_queue();
+  bool looks_ready();
   void begin_with(StartQueue& queue);
   void stand_guard();
   std::optional<std::string> open_cluster();

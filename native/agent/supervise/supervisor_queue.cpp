@@ -5,6 +5,7 @@
 #include "agent/run/run_processes.h"
 #include "agent/supervise/supervisor.h"
 #include "agent/system/clock.h"
+#include "common/error.h"
 #include "common/files.h"
 
 namespace trainyard {
@@ -16,30 +17,39 @@ std::optional<GenerationResult> Supervisor::wait_in_queue() {
     state_.waiting = "waiting for its nodes";
     save_state();
     auto without = wait_for_nodes(true);
-    if (without) state_.waiting.clear();
     if (without) return without;
   }
   queue_ =
       std::make_unique<StartQueue>(spec_, GpuHolder{spec_.id, folder_.dir()}, has_others ? cluster_.get() : nullptr);
   GenerationResult failed;
   while (!stop_ && !failed.reason) {
-    if (queue_->look()) {
+    if (looks_ready()) {
       begin_with(*queue_);
       queue_.reset();
       if (!cluster_) failed.reason = open_cluster();
       return failed.reason ? std::optional(failed) : std::nullopt;
-    }
-    if (state_.waiting != queue_->text()) {
-      state_.waiting = queue_->text();
-      save_state();
     }
     wait_and_look();
     if (has_others) failed.reason = cluster_->failure();
   }
   queue_->leave();
   queue_.reset();
-  state_.waiting.clear();
   return stop_ ? stopped_while("waited in the queue") : failed;
+}
+
+/// What fails may pass, as on a full disk: the run goes on waiting, and says why.
+bool Supervisor::looks_ready() {
+  std::string text;
+  try {
+    if (queue_->look()) return true;
+    text = queue_->text();
+  } catch (const Error& error) {
+    text = std::string("waiting, but the queue cannot be looked at: ") + error.what();
+  }
+  if (state_.waiting == text) return false;
+  state_.waiting = text;
+  save_state();
+  return false;
 }
 
 /// run.json names the GPUs that the run has.

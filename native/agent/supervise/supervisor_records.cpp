@@ -45,6 +45,7 @@ void Supervisor::set_phase(const std::string& phase) {
 void Supervisor::save_state() {
   next_refresh_ = monotonic_seconds() + kLeaseRefreshSeconds;
   if (cluster_) describe_cluster();
+  if (state_.phase == "queued") state_.started = now_seconds();  // it holds nothing that counts yet
   try {
     replace_file(folder_.state(), to_line(state_.to_json()) + "\n");
     state_saved_ = true;

@@ -20,7 +20,7 @@ export const outputOfVerbs: Readonly<Record<string, readonly OutputName[]>> = {
   runs: ['listed-run'],
   compare: ['compared', 'differences'],
   report: ['scaling-point', 'scaling', 'bakeoff-candidate', 'bakeoff'],
-  sweep: ['sweep-trial', 'sweep'],
+  sweep: ['sweep-trial', 'sweep', 'stopped'],
   tag: ['tagged'],
   logs: ['log'],
   stop: ['stopped', 'killed'],

@@ -4,7 +4,7 @@ import { exitCodes } from '../../core/base/errors.js';
 import { plural } from '../../core/base/plural.js';
 import { sweepPage } from '../../core/measure/sweepFolder.js';
 import { sweepNotes, trialTable, verdictSentence } from '../../core/sweep/pages.js';
-import { bestTrial, countOf, ranked, type Sweep, type Trial } from '../../core/sweep/record.js';
+import { bestTrial, countOf, ranked, trialText, type Sweep, type Trial } from '../../core/sweep/record.js';
 import type { Context } from '../context.js';
 import { table } from '../format.js';
 import type { Output } from '../output.js';
@@ -28,6 +28,9 @@ export function showDetached({ output, json }: Context, sweep: Sweep, folder: st
     output.line(
       `${plural(countOf(sweep, 'running'), 'trial')} of ${trials.length} go on without this command`,
     );
+    for (const trial of trials.filter(({ status }) => status === 'failed')) {
+      output.note(`${trialText(trial)} could not be started: ${trial.why}`);
+    }
     output.line(`attach  trainyard sweep --resume ${folder}`);
     output.line(`stop    trainyard sweep --stop ${folder}`);
   }

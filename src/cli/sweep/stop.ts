@@ -15,7 +15,7 @@ export async function stopSweep(context: Context, given: string): Promise<number
   const { machine, output, logger } = context;
   const stopped = await context.withProgress(async ({ signal, onProgress }) => {
     const onWait = (host: string): void => {
-      onProgress(`another trainyard on ${host} is at this sweep; waiting until it has ended`);
+      onProgress(`another trainyard on ${host} is at this sweep. End that one first: this waits for it`);
     };
     const lease = await holdSweep(folder, { signal, onWait });
     try {

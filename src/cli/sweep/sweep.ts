@@ -122,7 +122,7 @@ async function goOn(
       const found = await open();
       const sweep = args.has('again') ? withAgain(found) : found;
       const common = typedOf({});
-      const { without, ...places } = await placesOf(context, args.value('runs-at-once'), common);
+      const { without, ...places } = await placesOf(context, args, common);
       const code = await codeOf(context, common, asked.value('code'));
       const say = (text: string): void => {
         if (process.stderr.isTTY) progress.onProgress(''); // what is shown there makes room
@@ -166,8 +166,9 @@ function assertDetached(args: Args, { kind }: Profile): void {
 }
 
 /** UserError (usage, connection). */
-function placesOf({ machine }: Context, text: string | undefined, trial: TypedRun): Promise<TrialPlaces> {
+function placesOf({ machine }: Context, args: Args, trial: TypedRun): Promise<TrialPlaces> {
+  const text = args.value('runs-at-once');
   const asked = text === undefined ? 1 : text === 'gpus' ? text : countOf('--runs-at-once', text, 2);
   const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, '--gpus');
-  return trialPlaces(machine, trial, asked, wish);
+  return trialPlaces(machine, trial, asked, wish, args.has('detach'));
 }

@@ -58,7 +58,7 @@ const own: readonly Flag[] = [
   {
     name: 'stop',
     value: 'FOLDER',
-    help: 'stop what is under way or waits of the sweep of this folder; P and the rest are left out',
+    help: 'stop the trials of this sweep that wait or are under way; P and the rest are left out',
   },
   { name: 'again', help: 'of a sweep that goes on: try what failed or was stopped once more' },
 ];

@@ -13,13 +13,13 @@ const longestPause = 60_000;
 const longAway = 15 * 60_000;
 
 /**
- * The nodes that the run has lost and may take up again. None of a run that is over, stops,
+ * The nodes that the run has lost and may take up again, also while it is queued. None of a run that is over, stops,
  * restarts no more or is supervised elsewhere. Never its head, whose supervisor starts its own part.
  */
 export function lostNodesOf({ run, state, interrupted, elsewhere }: RunEntry): string[] {
-  if (run?.profile.kind !== 'ssh' || run.limits.maxRestarts === 0) return [];
-  if (!state?.nodes || interrupted || typeof elsewhere === 'string') return [];
-  if (state.phase !== 'starting' && state.phase !== 'running') return [];
+  if (run?.profile.kind !== 'ssh' || !state?.nodes || interrupted) return [];
+  const restarts = run.limits.maxRestarts > 0 && (state.phase === 'starting' || state.phase === 'running');
+  if (typeof elsewhere === 'string' || (!restarts && state.phase !== 'queued')) return [];
   return state.nodes
     .slice(1)
     .filter(({ state }) => state === 'lost')

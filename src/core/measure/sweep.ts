@@ -2,7 +2,7 @@
 // handed on before the next one starts, so that a sweep that was ended goes on.
 import { AgentError } from '../agent/agentClient.js';
 import type { NodePath } from '../base/nodePath.js';
-import { Cancelled, errorText, isCancelled, throwIfCancelled, UserError } from '../base/errors.js';
+import { Cancelled, errorText, isCancelled, throwIfCancelled } from '../base/errors.js';
 import { sharedAbort } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Progress } from '../base/progress.js';
@@ -15,10 +15,11 @@ import { RunFollower } from '../follow/run.js';
 import { reasonOf, statusOf } from '../model/runStatus.js';
 import { cleanLabel } from '../plan/request/flags.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
-import { onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
+import { mayTakePorts, onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
 import { metricValue } from '../sweep/metric.js';
 import { assertPorts } from '../sweep/room.js';
 import { isRunOf, isTried, trialTags, triedAgain, untried, type Sweep, type Trial } from '../sweep/record.js';
+import { HostFailed, isOfHost, isOfTrial } from './trialErrors.js';
 import { TrialPruner } from './trialPruner.js';
 
 /** What is tried, where, and who hears of it. */
@@ -56,9 +57,9 @@ export interface SweepOptions extends Progress {
 type TrialRun = NonNullable<Trial['run']>;
 
 /**
- * The sweep at its end (detached: with its trials under way), also where `signal` ends it: runs that are under way go on then. Rejects
- * where the connection is lost for good, where too many trials would wait at once, and where the sweep cannot be handed on; what there is was
- * handed on before.
+ * The sweep at its end (detached: with its trials under way), also where `signal` ends it: runs that
+ * are under way go on then. Rejects where the connection is lost for good, where too many trials
+ * would wait at once, and where the sweep cannot be handed on; what there is was handed on before.
  */
 export async function runSweep(options: SweepOptions): Promise<Sweep> {
   return new Sweeping(options).run();
@@ -75,6 +76,8 @@ class Sweeping {
   private readonly hosts: TrialHosts;
   /** Those that get no more trials, and of which that was said. */
   private readonly dropped = new Set<string>();
+  /** How many work on trials. */
+  private busy = 0;
   /** Trials that lost a host: a second loss may be their own doing. */
   private readonly moved = new Set<number>();
 
@@ -93,19 +96,20 @@ class Sweeping {
     try {
       throwIfCancelled(signal);
       const { profile, hosts } = this.options;
-      if (detached && hosts.length > 0) assertPorts(profile, this.sweep.trials.length);
       await this.hand();
       await this.findLeft();
       const open = this.sweep.trials.filter((trial) => !isTried(trial));
-      const left = open.filter(({ run }) => run).map(({ number }) => number);
-      const rest = open.filter(({ run }) => !run).map(({ number }) => number);
+      const left = open.filter(({ run }) => run);
+      if (detached) {
+        const isSpread = hosts.length > 0 || open.some((one) => mayTakePorts(this.typedOf(one)));
+        if (isSpread) assertPorts(profile, open.length);
+        for (const { number, host } of left) this.hosts.attach(number, host);
+      }
       // Those that are under way have the nodes that the others wait for.
-      const jobs = detached ? rest : [...left.splice(0, atOnce), ...rest];
-      const workers = Array.from({ length: detached ? 1 : Math.min(atOnce, jobs.length) }, () =>
-        this.work(jobs),
-      );
+      const jobs = [...(detached ? [] : left), ...open.filter(({ run }) => !run)].map(({ number }) => number);
       // Of trials that were started detached, more may be under way.
-      if (!detached) workers.push(...left.map((number) => this.work([number])));
+      this.busy = detached ? 1 : Math.min(Math.max(atOnce, left.length), jobs.length);
+      const workers = Array.from({ length: this.busy }, () => this.work(jobs));
       const failed = (await Promise.allSettled(workers)).filter((one) => one.status === 'rejected');
       const error = failed.find(({ reason }) => !isCancelled(reason)) ?? failed[0];
       if (error) throw error.reason;
@@ -134,8 +138,13 @@ class Sweeping {
 
   private async work(jobs: number[]): Promise<void> {
     for (;;) {
-      const number = jobs.shift();
-      if (number === undefined) return;
+      const [number] = jobs;
+      const isMany = this.busy > this.options.atOnce;
+      if (number === undefined || (isMany && !this.trial(number).run)) {
+        this.busy -= 1;
+        return;
+      }
+      jobs.shift();
       try {
         throwIfCancelled(this.abort.signal);
         await this.try(number);
@@ -245,8 +254,7 @@ class Sweeping {
   /** It queues where others hold the GPUs that it takes. */
   private requestOf(trial: Trial): RunRequest {
     const { name, created } = this.sweep;
-    const { host } = trial;
-    const typed = host === undefined ? this.options.runOf(trial) : onHost(this.options.runOf(trial), host);
+    const typed = this.typedOf(trial);
     const report = { kind: 'sweep', begun: created, trial: trial.number } as const;
     const tags = [...trialTags(name, trial.values), ...(typed.tags ?? [])];
     const { detached = false, slots } = this.options;
@@ -254,6 +262,11 @@ class Sweeping {
     const request = requestOf({ ...typed, name: trial.name, tags, report, wait: false, ...turn });
     const takesGpus = request.device === 'cuda' || request.device === 'auto';
     return takesGpus ? { ...request, wait: true } : request;
+  }
+
+  private typedOf(trial: Trial): TypedRun {
+    const typed = this.options.runOf(trial);
+    return trial.host === undefined ? typed : onHost(typed, trial.host);
   }
 
   /** Until its end. Whether it failed since its host was lost. */
@@ -369,26 +382,6 @@ function slotsOf(
   const group = `${cleanLabel(name) || 'sweep'}-${Math.round(created).toString(36)}`;
   return { slots: { group, count, place } };
 }
-
-/** A host that cannot start a trial, which another one may. */
-class HostFailed extends Error {
-  constructor(
-    readonly host: string,
-    why: string,
-  ) {
-    super(why);
-  }
-}
-
-/** Whether it may be about the host that was to start the trial. */
-const isOfHost = (error: unknown): boolean =>
-  error instanceof UserError
-    ? error.code === 'preflight' || error.code === 'connection'
-    : error instanceof AgentError;
-
-/** Whether it is about one trial, so that the others may be tried. */
-const isOfTrial = (error: unknown): boolean =>
-  error instanceof UserError ? error.code !== 'connection' : error instanceof AgentError && error.code > 0;
 
 function endOf(details: RunDetails): Trial['status'] {
   const status = statusOf(details);

@@ -1,6 +1,7 @@
 // How many trials of a sweep may be under way at once, and on which nodes.
 import { offerIn } from '../cluster/nodes/offers.js';
 import type { Machine } from '../cluster/nodes/machine.js';
+import { offerAsIfFree } from '../plan/gpuQueue.js';
 import type { NodeOffer } from '../plan/placement.js';
 import type { GpuWish } from '../plan/request/gpuWish.js';
 import type { TypedRun } from '../plan/request/request.js';
@@ -23,13 +24,15 @@ export interface TrialPlaces {
 
 /**
  * `asked`: a number of trials at once, or as many as the GPUs have room for. `wish`: the GPUs of
- * one trial on each of its nodes. UserError (usage, connection).
+ * one trial on each of its nodes. `detached`: trials wait by themselves, also for GPUs that are held
+ * now. UserError (usage, connection).
  */
 export async function trialPlaces(
   machine: Machine,
   trial: TypedRun,
   asked: number | 'gpus',
   wish: GpuWish | undefined,
+  detached = false,
 ): Promise<TrialPlaces> {
   const shared = asked === 1 ? undefined : sharedHosts(trial);
   const slots = asked === 'gpus' || trial.profile.kind === 'slurm' ? undefined : asked;
@@ -45,7 +48,10 @@ export async function trialPlaces(
   const { there, without } = await reached(nodes);
   const offers = await Promise.all(there.map((one) => offerTo(one, trial)));
   const hosts = offers
-    .map((offer) => ({ host: offer.host.host, room: roomOn(offer, wish, asked) }))
+    .map((offer) => ({
+      host: offer.host.host,
+      room: roomOn(detached ? offerAsIfFree(offer) : offer, wish, asked),
+    }))
     .filter(({ room }) => room > 0);
   // Where all GPUs are taken, or none has room, a start says so, or queues.
   const reserves = there.map(({ name }) => name);

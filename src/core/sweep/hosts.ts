@@ -33,6 +33,16 @@ export function sharedHosts({
   return names.length < 2 ? undefined : names;
 }
 
+/**
+ * Whether a run may take several nodes of its cluster, and so a port of its head while it waits.
+ */
+export function mayTakePorts({ profile, words, hosts, nodes, per, ranks }: TypedRun): boolean {
+  const isOwn = trainerVerb(withoutTrainer(words)) === undefined;
+  const isOne = ranks === 1 || nodes === 1 || hosts?.length === 1;
+  const isOneProcess = isOwn && ranks === undefined && per === undefined && nodes === undefined;
+  return profile.kind === 'ssh' && (profile.hosts ?? []).length > 1 && !isOne && !isOneProcess;
+}
+
 /** The run on that host alone. */
 export function onHost(typed: TypedRun, host: string): TypedRun {
   const run = { ...typed, hosts: [host] };

@@ -317,8 +317,14 @@ it('refuses what cannot be tried before anything is started', async () => {
       ['sweep', 'local', '--grid', 'lr=1', '--prune', '9', ...train, '--steps', '9'],
       'trials are compared after step 9, and each ends after 9 steps',
     ],
-    [['sweep', 'local', '--resume', 'sweep-rates'], 'local was said when the sweep began'],
-    [['sweep', '--resume', 'sweep-rates', '--goal', 'min'], '--goal was said when the sweep began'],
+    [
+      ['sweep', 'local', '--resume', 'sweep-rates'],
+      'local does not go with --resume: it was said when the sweep began',
+    ],
+    [
+      ['sweep', '--resume', 'sweep-rates', '--goal', 'min'],
+      '--goal does not go with --resume: it was said when the sweep began',
+    ],
     [['sweep', '--resume', 'nowhere'], 'has no sweep'],
     [
       ['sweep', 'local', '--name', 'rates', '--grid', 'lr=1', ...train],
@@ -331,4 +337,32 @@ it('refuses what cannot be tried before anything is started', async () => {
     expect(refused.stderr).toContain(said);
   }
   expect(runCount()).toBe(before);
+});
+
+it('a detached sweep takes turns without its client, and is stopped as a whole', async () => {
+  const { path, words } = noted('turns');
+  const before = runCount();
+  expectExit(await runCli(words('0.1,0.2,0.3,0.4', '--detach', '--runs-at-once', '2'), options), 0);
+  expect(runCount()).toBe(before + 4);
+  await until('two of them to run', () => lines(path, 'started').length === 2);
+  const other = await runCli(['sweep', '--stop', 'sweep-turns', '--again'], options);
+  expectExit(other, 2);
+  expect(other.stderr).toContain('--again does not go with --stop');
+  const listed = parseLines((await runCli(['runs', 'local', '--tag', 'turns', '--json'], options)).stdout);
+  expect(listed.map(({ phase }) => phase)).toEqual(['queued', 'queued', 'running', 'running']);
+
+  const stopped = await runCli(['sweep', '--stop', 'sweep-turns', '--json'], options);
+  expectExit(stopped, 0);
+  expect(parseLines(stopped.stdout).map(({ type, phase }) => [type, phase])).toEqual(
+    [1, 2, 3, 4].map(() => ['stopped', 'stopped']),
+  );
+  expect(lines(path, 'started').sort()).toEqual(['0.1', '0.2']); // those that waited never began
+  const ended = await runCli(['sweep', '--resume', 'sweep-turns', '--json'], options);
+  expectExit(ended, 5);
+  const trials = parseLines(ended.stdout).filter(({ type }) => type === 'sweep-trial');
+  expect(trials.map(({ status }) => status)).toEqual([1, 2, 3, 4].map(() => 'stopped'));
+  expect(trials.filter(({ seconds }) => Number(seconds) < 1)).toHaveLength(2); // no time in the queue counts
+  const nothing = await runCli(['sweep', '--stop', 'sweep-turns'], options);
+  expectExit(nothing, 0);
+  expect(nothing.stderr).toContain('no trial of it waits or is under way');
 });

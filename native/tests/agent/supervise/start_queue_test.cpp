@@ -134,6 +134,32 @@ TEST_F(WaitingRuns, TakeGpusThatAreFreeAndSayWhoHoldsTheOthers) {
   EXPECT_TRUE(client_->call("host.sample")["waiting"].empty());
 }
 
+TEST_F(WaitingRuns, QueueAgainWhereTheirTicketWasRemoved) {
+  const std::string first = start(on_gpus("a", {0, 1}, {0, 1}));
+  ASSERT_TRUE(wait_for_phase(first, "running"));
+  const std::string second = start(on_gpus("b", {0}, {0, 1}));
+  ASSERT_TRUE(waits_for(second, "1st in the queue"));
+  for (const auto& ticket : std::filesystem::directory_iterator(folder_.file("locks/queue"))) {
+    std::filesystem::remove(ticket.path());
+  }
+  EXPECT_TRUE(eventually([&] { return client_->call("host.sample")["waiting"].size() == 1; }));
+  let_end("a");
+  let_end("b");
+  EXPECT_EQ(ended(second)["phase"], "finished");
+  EXPECT_EQ(ended(first)["phase"], "finished");
+}
+
+TEST_F(WaitingRuns, NameGpusThatNobodyCanTake) {
+  write_file(folder_.file("nvml"), "gpus 2\nlost 1\n");
+  const std::string dir = start(on_gpus("a", {0, 1}, {0, 1}));
+  ASSERT_TRUE(waits_for(dir, "waiting for GPUs 0, 1: 1st in the queue; GPU 1 does not work"));
+  const double begun = state(dir)["started"];
+  EXPECT_TRUE(eventually([&] { return state(dir)["started"].get<double>() > begun; }));  // no time of it counts
+  client_->call("run.stop", {{"dir", dir}, {"mode", "now"}, {"by", ""}});
+  const Json stopped = ended(dir);
+  EXPECT_LT(stopped["ended"].get<double>() - stopped["started"].get<double>(), 0.5);
+}
+
 TEST_F(WaitingRuns, KeepTheirGpusInTheGuardOfAKilledSupervisor) {
   Json spec = on_gpus("a", {0}, {0});
   spec["argv"] = {"/bin/sh", "-c", "trap '' TERM HUP; exec sleep 600"};

@@ -46,8 +46,8 @@ const mostLost = 15;
 
 /**
  * Places the run and takes the locks of its GPUs. A request that waits queues for them, here or
- * (detached) by itself; any other is refused where too few are free, or kept for those who wait. UserError (preflight) naming the
- * holders, AgentError, Cancelled, and what `places` throws.
+ * (detached) by itself; any other is refused where too few are free, or kept for those who wait.
+ * UserError (preflight) naming the holders, AgentError, Cancelled, and what `places` throws.
  */
 export async function placeAndTake(
   request: RunRequest,
@@ -57,7 +57,14 @@ export async function placeAndTake(
   if (request.wait) {
     const offers = await places.offers();
     const ideal = await places.place(request, offers.map(offerAsIfFree));
-    if (takesGpus(ideal.placement) && request.detached) return waitByItself(ideal, request, offers);
+    if (takesGpus(ideal.placement) && request.detached) {
+      const now = await placeInTurn(request, places, {
+        found: offers,
+        me: undefined,
+        ideal: ideal.placement,
+      });
+      return waitByItself(now ?? ideal, request, offers);
+    }
     if (takesGpus(ideal.placement)) return waitAndTake(request, places, { ideal, offers }, progress);
   }
   return takeAtOnce(request, places);
@@ -104,10 +111,10 @@ async function withWait(
   return new UserError('preflight', error.what, { kind: 'waitForGpus', or }, { cause: error });
 }
 
-/** On the nodes that it would take if all GPUs were free, and for as many as it would take there. */
-function waitByItself(ideal: PlacedRun, request: RunRequest, offers: readonly NodeOffer[]): TakenRun {
-  const queued = demandsOf({ ...request, everySlot: false }, ideal.placement, offers);
-  return { placed: ideal, locks: new GpuLocks(new Map()), queued };
+/** On these nodes, for as many GPUs as it takes there. */
+function waitByItself(placed: PlacedRun, request: RunRequest, offers: readonly NodeOffer[]): TakenRun {
+  const queued = demandsOf({ ...request, everySlot: false }, placed.placement, offers);
+  return { placed, locks: new GpuLocks(new Map()), queued };
 }
 
 /** Queues on each node of `ideal`, a placement on free GPUs, and takes them in its turn. */
@@ -168,7 +175,7 @@ async function waitAndTake(
 async function placeInTurn(
   request: RunRequest,
   places: StartPlaces,
-  { found, me, ideal }: { found: readonly NodeOffer[]; me: QueuePlace; ideal: Placement },
+  { found, me, ideal }: { found: readonly NodeOffer[]; me: QueuePlace | undefined; ideal: Placement },
 ): Promise<PlacedRun | undefined> {
   try {
     const placed = await places.place(

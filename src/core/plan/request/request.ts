@@ -101,7 +101,7 @@ export interface TypedRun {
 }
 
 /** Of runs that take turns: see `slots` of run.json. */
-export type RunSlots = NonNullable<RunQueue['slots']>;
+type RunSlots = NonNullable<RunQueue['slots']>;
 
 /** Images that a request names by their place, or what it stages. */
 export interface NamedData {

@@ -96,7 +96,7 @@ async function sweep(
   });
   try {
     const found = await openSweep(folder, plan.sweep);
-    const { without, ...places } = await placesOf(machine, typedOf({}));
+    const { without, ...places } = await placesOf(machine, typedOf({}), ahead);
     if (without.length > 0) progress.onProgress?.(unreached(without));
     const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
     await writeSweep(folder, found);
@@ -124,9 +124,13 @@ async function sweep(
 }
 
 /** As many as the GPUs have room for, where a trial takes a number of them; else one. */
-function placesOf(machine: Parameters<typeof trialPlaces>[0], trial: TypedRun): Promise<TrialPlaces> {
+function placesOf(
+  machine: Parameters<typeof trialPlaces>[0],
+  trial: TypedRun,
+  ahead: boolean,
+): Promise<TrialPlaces> {
   const wish = trial.gpus === undefined ? undefined : gpuWishOf(trial.gpus, 'the GPUs of a trial');
-  return trialPlaces(machine, trial, wish === undefined || wish.indices ? 1 : 'gpus', wish);
+  return trialPlaces(machine, trial, wish === undefined || wish.indices ? 1 : 'gpus', wish, ahead);
 }
 
 const keptTrials = ({ trials }: Sweep): string =>

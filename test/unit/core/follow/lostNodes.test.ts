@@ -44,6 +44,9 @@ describe('which nodes a client lets join again', () => {
   it('are those that the run has lost, and not its head', () => {
     expect(lostNodesOf(entryOf(['joined', 'lost']))).toEqual(['gpu3']);
     expect(lostNodesOf(entryOf(['lost', 'lost'], 'starting'))).toEqual(['gpu2', 'gpu3']);
+    const queued = entryOf(['lost'], 'queued');
+    queued.run = { ...run, limits: { ...run.limits, maxRestarts: 0 } };
+    expect(lostNodesOf(queued)).toEqual(['gpu2']); // nothing was begun that a restart would repeat
     const entry = entryOf(['joined']);
     entry.state!.nodes![0]!.state = 'lost';
     expect(lostNodesOf(entry)).toEqual([]);

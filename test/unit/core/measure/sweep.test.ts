@@ -1,7 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { AgentError } from '../../../../src/core/agent/agentClient.js';
 import { UserError } from '../../../../src/core/base/errors.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
+import { agentErrors } from '../../../../src/core/contracts/agentApi.js';
 import type { Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { runSweep, type SweepOptions } from '../../../../src/core/measure/sweep.js';
 import type { RunRequest } from '../../../../src/core/plan/request/request.js';
@@ -178,4 +181,28 @@ it('detached starts no more trials on several nodes than the head has ports for'
   const lab: Profile = { name: 'lab', kind: 'ssh', portRange: '47000-47004' };
   const swept = detached({ profile: lab, hosts: [{ host: 'gpu1', room: 1 }] });
   await expect(swept).rejects.toThrow('3 trials are to wait on the nodes, each with a port of the head');
+});
+
+it('starts none while more trials of a detached sweep are under way than are to be', async () => {
+  const trials = [1, 2, 3].map((number) => {
+    const trial = newTrial({ number, name: `lr-0${number}`, values: { lr: '1' }, command: 'true' });
+    return number === 3 ? trial : { ...trial, status: 'running' as const, run: runOf(String(number)) };
+  });
+  const said: string[] = [];
+  const options = optionsOf({ ...sweepOf({}), trials }, ['1', '2'], () => {
+    said.push('a start');
+    return refused('no trainer');
+  });
+  let looks = 0;
+  const gone = new AgentError(agentErrors.notFound, 'its folder is gone', 'run.get');
+  const client = async (): Promise<never> => {
+    await setTimeout(50 * looks++); // the second one comes to its end later
+    throw gone;
+  };
+  await runSweep({
+    ...options,
+    machine: { ...options.machine, node: { client } } as unknown as Machine,
+    onTrial: ({ number }, what) => said.push(`${number} ${what}`),
+  });
+  expect(said).toEqual(['1 attached', '2 attached', '1 ended', '2 ended', 'a start', '3 ended']);
 });
