@@ -15,7 +15,10 @@ export const resume: Verb = {
   words: ['RUN'],
   flags: [
     { name: 'detach', help: 'return once the run has started' },
-    { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    {
+      name: 'wait',
+      help: 'queue until enough GPUs are free on every node of the run; with --detach it waits by itself',
+    },
     {
       name: 'hosts',
       value: 'A,B',

@@ -91,7 +91,7 @@ export const run: Verb = {
     },
     {
       name: 'wait',
-      help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue',
+      help: 'queue until enough GPUs are free on every node of the run; Ctrl-C leaves the queue. With --detach the run waits by itself, and stop takes it out',
     },
     ...wishFlags,
     {

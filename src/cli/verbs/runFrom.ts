@@ -63,7 +63,10 @@ export const runFrom: Verb = {
   words: ['RUN', 'STEP?'],
   flags: [
     { name: 'detach', help: 'return once the run has started' },
-    { name: 'wait', help: 'queue until enough GPUs are free on every node of the run' },
+    {
+      name: 'wait',
+      help: 'queue until enough GPUs are free on every node of the run; with --detach it waits by itself',
+    },
     {
       name: 'hosts',
       value: 'A,B',

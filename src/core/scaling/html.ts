@@ -90,9 +90,12 @@ export const htmlList = (lines: readonly string[]): string =>
 const paragraph = (title: string, sentences: readonly string[]): string =>
   sentences.length === 0 ? '' : `<h2>${title}</h2><p>${sentences.map(escaped).join(' ')}</p>`;
 
+/** A figure stays on the line of its unit. */
+const withUnit = (text: string): string => text.replace(/^([\d.,]+) (?=\S+$)/, '$1\u00a0');
+
 /** A table with its title above it. */
 export function htmlTable({ title, head, rows }: PageTable, kind = ''): string {
   const cells = (tag: string, texts: readonly string[]): string =>
-    `<tr>${texts.map((text) => `<${tag}>${escaped(text)}</${tag}>`).join('')}</tr>`;
+    `<tr>${texts.map((text) => `<${tag}>${escaped(withUnit(text))}</${tag}>`).join('')}</tr>`;
   return `<h2>${escaped(title)}</h2><div class="scroll" tabindex="0" role="region" aria-label="${escaped(title)}, table"><table class="${kind}">${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table></div>`;
 }
