@@ -90,7 +90,7 @@ export function remedyText(remedy: Remedy): string {
         ? 'Use a profile with GPUs, or leave --gpus out'
         : `Ask for --gpus ${remedy.gpus} or fewer, or use a profile with more`;
     case 'waitForGpus':
-      return `${remedyText(remedy.or)}. Or queue for them with --wait`;
+      return `${remedyText(remedy.or)}. Or queue for them with --wait, and with --detach too this machine may be closed`;
     case 'correctData':
       return `Correct --${remedy.flag}, or copy the data there`;
     case 'nameCommand':

@@ -217,7 +217,7 @@ test('a sweep is asked for, goes on after a reload and a cancel, and its best st
     await page.locator('.quick-input-list .monaco-list-row', { hasText: start }).click();
   };
   void workbench.host.command('trainyard.runSweep', { profile: 'local' }).catch(() => undefined);
-  await ask('One by One');
+  await ask('This Window');
   const toast = page.locator('.notification-toast', { hasText: 'trial 2 (x=2) of 3' }).first();
   await toast.waitFor();
   await workbench.screenshot('sweep', 'dark', 1600);
@@ -234,7 +234,7 @@ test('a sweep is asked for, goes on after a reload and a cancel, and its best st
   await workbench.host.command('notifications.clearAll');
 
   const again = workbench.host.command('trainyard.runSweep', { profile: 'local' });
-  await ask('All Now');
+  await ask('The Nodes');
   const goOn = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Go On' });
   await goOn.waitFor();
   expect(await goOn.innerText()).toContain('1 of 3 trials are kept');

@@ -51,9 +51,11 @@ std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const 
   for (const int index : free) names.push_back(*std::ranges::find(usable, index, &GpuName::index));
   try {
     GpuLocks locks(names, holder, folder_);
+    GpuTicket narrowed = ticket_;
+    narrowed.gpus = free;
+    queue_.enter(narrowed, number_);
+    ticket_ = std::move(narrowed);
     taken_ = std::move(free);
-    ticket_.gpus = taken_;
-    queue_.enter(ticket_, number_);
     return locks;
   } catch (const RpcError& error) {
     if (error.code() != RpcCode::taken) throw;

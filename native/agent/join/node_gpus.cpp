@@ -5,15 +5,8 @@
 #include <cstdio>
 
 #include "agent/join/node_ranks.h"
-#include "agent/system/clock.h"
 
 namespace trainyard {
-
-namespace {
-
-constexpr double kAloneSeconds = 30;  // the head counts a node as lost after 20 s
-
-}  // namespace
 
 NodeGpus::NodeGpus(const RunFolder& folder, const std::string& host, int lock_fd, GpuLocks locks)
     : folder_(folder), host_(host), lock_fd_(lock_fd), locks_(std::move(locks)) {
@@ -71,19 +64,7 @@ void NodeGpus::tell(Wire& wire) {
   if (has_taken_) wire.send({{"kind", "taken"}, {"ticket", ticket_}, {"gpus", wait_->taken()}});
 }
 
-/// With a ticket that nobody at the head counts any more it would only keep others out.
-void NodeGpus::look_for_head(const Wire* wire) {
-  if (wire != nullptr || !wait_) {
-    alone_since_ = 0;
-  } else if (alone_since_ == 0) {
-    alone_since_ = monotonic_seconds();
-  } else if (monotonic_seconds() - alone_since_ > kAloneSeconds) {
-    give_back();
-  }
-}
-
 bool NodeGpus::look(Wire* wire) {
-  look_for_head(wire);
   if (!wait_ || !may_take_ || has_taken_) return false;
   try {
     if (std::optional<GpuLocks> locks = wait_->look()) {
@@ -93,9 +74,10 @@ bool NodeGpus::look(Wire* wire) {
     }
     if (wire != nullptr && (has_taken_ || told_ != wait_->text())) tell(*wire);
   } catch (const std::exception& error) {
+    if (wire == nullptr) return false;  // the head could not hear of it: the next look tries again
     std::fprintf(stderr, "agent: error: %s\n", error.what());
     give_back();
-    if (wire != nullptr) wire->send({{"kind", "trouble"}, {"message", error.what()}});
+    wire->send({{"kind", "trouble"}, {"message", error.what()}});
   }
   return has_taken_;
 }

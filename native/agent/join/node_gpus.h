@@ -21,8 +21,7 @@ class NodeGpus {
   /// Whether the message is one of a queue. Throws FieldError, and as GpuQueue::enter.
   bool obey(const Json& message, Wire& wire);
   /// Looks whether it is this run's turn; to be called often. `wire`: nullptr while the head is not
-  /// there; after 30 s without it, when it has lost this node, what was taken is freed. Returns true
-  /// where another guard stands now. What fails is told to the head.
+  /// there. Returns true where another guard stands now. What fails is told to the head.
   bool look(Wire* wire);
   /// Whether the run waits in the queue, as far as the head has said.
   bool waits() const { return wait_ != nullptr; }
@@ -37,7 +36,6 @@ class NodeGpus {
   void enter(const Fields& message);
   void tell(Wire& wire);
   void stand_guard();
-  void look_for_head(const Wire* wire);
 
   const RunFolder folder_;
   const std::string host_;
@@ -48,8 +46,7 @@ class NodeGpus {
   std::unique_ptr<GpuWait> wait_;  ///< with the ticket, until all nodes have taken
   bool may_take_ = false;          ///< all nodes have the ticket's number
   bool has_taken_ = false;
-  std::string told_;        ///< the text that the head has
-  double alone_since_ = 0;  ///< monotonic seconds; 0: the head is there
+  std::string told_;  ///< the text that the head has
 };
 
 }  // namespace trainyard

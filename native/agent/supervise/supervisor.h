@@ -100,6 +100,7 @@ class Supervisor {
   Notifier notifier_;
   RunWatch watch_;
   std::unique_ptr<StartQueue> queue_;  ///< while the run waits in it
+  double next_queue_look_ = 0;         ///< monotonic seconds
   LocalRanks local_;
   Descriptor signals_;                       ///< readable while a signal waits
   std::unique_ptr<ControlChannel> control_;  ///< to mpiexec of this generation

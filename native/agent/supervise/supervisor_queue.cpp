@@ -10,6 +10,12 @@
 
 namespace trainyard {
 
+namespace {
+
+constexpr double kAgainSeconds = 2;  // after an error, which may pass
+
+}  // namespace
+
 std::optional<GenerationResult> Supervisor::wait_in_queue() {
   if (!spec_.queue) return std::nullopt;
   const bool has_others = spec_.nodes.size() > 1;
@@ -39,12 +45,14 @@ std::optional<GenerationResult> Supervisor::wait_in_queue() {
 
 /// What fails may pass, as on a full disk: the run goes on waiting, and says why.
 bool Supervisor::looks_ready() {
+  if (monotonic_seconds() < next_queue_look_) return false;
   std::string text;
   try {
     if (queue_->look()) return true;
     text = queue_->text();
   } catch (const Error& error) {
     text = std::string("waiting, but the queue cannot be looked at: ") + error.what();
+    next_queue_look_ = monotonic_seconds() + kAgainSeconds;
   }
   if (state_.waiting == text) return false;
   state_.waiting = text;

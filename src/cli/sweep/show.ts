@@ -29,7 +29,8 @@ export function showDetached({ output, json }: Context, sweep: Sweep, folder: st
       `${plural(countOf(sweep, 'running'), 'trial')} of ${trials.length} go on without this command`,
     );
     for (const trial of trials.filter(({ status }) => status === 'failed')) {
-      output.note(`${trialText(trial)} could not be started: ${trial.why}`);
+      const what = trial.run ? 'failed' : 'could not be started';
+      output.note(`${trialText(trial)} ${what}: ${trial.why}`);
     }
     output.line(`attach  trainyard sweep --resume ${folder}`);
     output.line(`stop    trainyard sweep --stop ${folder}`);

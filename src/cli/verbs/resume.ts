@@ -14,10 +14,10 @@ export const resume: Verb = {
   summary: 'goes on with a run that failed, was stopped or interrupted',
   words: ['RUN'],
   flags: [
-    { name: 'detach', help: 'return once the run has started' },
+    { name: 'detach', help: 'return once the run has started, or with --wait once it is queued' },
     {
       name: 'wait',
-      help: 'queue until enough GPUs are free on every node of the run; with --detach it waits by itself',
+      help: 'queue until enough GPUs are free on every node of the run; with --detach the run waits by itself',
     },
     {
       name: 'hosts',

@@ -65,7 +65,7 @@ export const run: Verb = {
   summary: 'starts a run and stays with it',
   words: ['P'],
   flags: [
-    { name: 'detach', help: 'return once the run has started' },
+    { name: 'detach', help: 'return once the run has started, or with --wait once it is queued' },
     {
       name: 'ranks',
       value: 'N',
@@ -187,7 +187,9 @@ export async function stayWith(
   printer.run(id, dir, details.run);
   if (note !== undefined) context.output.note(`trainyard: note: ${note}`);
   if (args.has('detach') && !interrupted) {
-    if (details.state?.phase === 'queued') context.output.note('it waits by itself until it is its turn');
+    if (details.state?.phase === 'queued') {
+      context.output.note(`the run waits for its turn. To leave the queue: trainyard stop ${id}`);
+    }
     if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
     return exitCodes.done;
   }

@@ -62,10 +62,10 @@ export const runFrom: Verb = {
   summary: "starts a new run with the weights of another run's checkpoint",
   words: ['RUN', 'STEP?'],
   flags: [
-    { name: 'detach', help: 'return once the run has started' },
+    { name: 'detach', help: 'return once the run has started, or with --wait once it is queued' },
     {
       name: 'wait',
-      help: 'queue until enough GPUs are free on every node of the run; with --detach it waits by itself',
+      help: 'queue until enough GPUs are free on every node of the run; with --detach the run waits by itself',
     },
     {
       name: 'hosts',

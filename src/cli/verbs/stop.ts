@@ -19,7 +19,7 @@ export const stop: Verb = {
   ],
   details: [
     'Returns once the run is over. Ctrl-C here only ends the waiting.',
-    'A run that was over already is no error.',
+    'A run that is queued leaves the queue. A run that was over already is no error.',
   ],
   async run(context, args) {
     const entry = await context.resolveRun(args);

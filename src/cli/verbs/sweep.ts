@@ -74,8 +74,8 @@ export const sweep: Verb = {
   details: [
     "Of the trainer's train, each setting is one of its flags, without the dashes. In any command, {lr} stands for the value of lr.",
     'Each trial is an ordinary run with the name of the sweep and its values as tags, so trainyard runs and compare show it. A trial that fails is noted, and the others go on. A trial that takes GPUs queues for them.',
-    'Ctrl-C ends the sweep, and runs that are under way go on. The same command, or --resume FOLDER, goes on with the sweep: it attaches to runs that it finds, and starts only what is left.',
-    'With --detach no machine has to stay connected. --resume FOLDER attaches to all trials, and shows how they stand; --stop FOLDER ends them.',
+    'Ctrl-C ends the sweep, and runs that are under way go on; trials that were started with --detach begin in their turn all the same. The same command, or --resume FOLDER, goes on with the sweep: it attaches to runs that it finds, and starts only what is left.',
+    'With --detach no machine has to stay connected. trainyard runs P --tag NAME shows how the trials stand, --resume FOLDER follows them to their ends, and --stop FOLDER stops them.',
     'With --prune a trial is compared with those that came as far before it, by the best value of the metric. One that is not among the best third is stopped, and is pruned. Steps are those with which the metric is reported.',
     'The exit code is 0 where all trials finished or were pruned, 5 where one did not.',
     'Example: trainyard sweep local --grid lr=0.1,0.01 --grid batch-size=32,64 -- train --model resnet20 --data images/train --eval-data images/validation --epochs 5',

@@ -12,7 +12,7 @@ import type { Profile } from '../contracts/profileSchema.js';
 import { CompareReader } from '../follow/compareReader.js';
 import { LostNodes } from '../follow/lostNodes.js';
 import { RunFollower } from '../follow/run.js';
-import { reasonOf, statusOf } from '../model/runStatus.js';
+import { isOver, reasonOf, statusOf } from '../model/runStatus.js';
 import { cleanLabel } from '../plan/request/flags.js';
 import { requestOf, type RunRequest, type TypedRun } from '../plan/request/request.js';
 import { mayTakePorts, onHost, TrialHosts, type TrialHost } from '../sweep/hosts.js';
@@ -76,6 +76,8 @@ class Sweeping {
   private readonly hosts: TrialHosts;
   /** Those that get no more trials, and of which that was said. */
   private readonly dropped = new Set<string>();
+  /** Trials whose runs had ended before this side began. */
+  private readonly over = new Set<number>();
   /** How many work on trials. */
   private busy = 0;
   /** Trials that lost a host: a second loss may be their own doing. */
@@ -106,7 +108,8 @@ class Sweeping {
         for (const { number, host } of left) this.hosts.attach(number, host);
       }
       // Those that are under way have the nodes that the others wait for.
-      const jobs = [...(detached ? [] : left), ...open.filter(({ run }) => !run)].map(({ number }) => number);
+      const followed = detached ? left.filter(({ number }) => this.over.has(number)) : left;
+      const jobs = [...followed, ...open.filter(({ run }) => !run)].map(({ number }) => number);
       // Of trials that were started detached, more may be under way.
       this.busy = detached ? 1 : Math.min(Math.max(atOnce, left.length), jobs.length);
       const workers = Array.from({ length: this.busy }, () => this.work(jobs));
@@ -131,6 +134,7 @@ class Sweeping {
     const runs = await (await machine.registry(profile)).list();
     for (const trial of left) {
       const found = runs.find((run) => isRunOf(run, this.sweep, trial));
+      if (found && isOver(statusOf(found))) this.over.add(trial.number);
       const run = found && { id: found.id, dir: found.dir };
       await this.replace(run ? { ...trial, status: 'running', run } : untried(trial));
     }
@@ -162,9 +166,10 @@ class Sweeping {
       this.options.onTrial(this.trial(number), 'attached');
     }
     let run = left ?? (await this.startSomewhere(number));
-    if (this.options.detached && run) return; // its host keeps it
+    if (this.options.detached && run && !this.over.has(number)) return; // its nodes keep it
     while (run && (await this.stay(number, run)) && (await this.canMove(number))) {
       run = await this.startSomewhere(number);
+      if (this.options.detached && run) return;
     }
     const dropped = this.hosts.release(number, this.trial(number).status);
     if (dropped !== undefined) this.sayDropped(dropped, 'they fail there');

@@ -34,13 +34,17 @@ export function sharedHosts({
 }
 
 /**
- * Whether a run may take several nodes of its cluster, and so a port of its head while it waits.
+ * Whether a run may take another node than the head of its cluster, and so a port of the head while
+ * it waits.
  */
 export function mayTakePorts({ profile, words, hosts, nodes, per, ranks }: TypedRun): boolean {
   const isOwn = trainerVerb(withoutTrainer(words)) === undefined;
-  const isOne = ranks === 1 || nodes === 1 || hosts?.length === 1;
+  const all = profile.hosts ?? [];
+  const head = profile.head ?? all[0]?.host;
   const isOneProcess = isOwn && ranks === undefined && per === undefined && nodes === undefined;
-  return profile.kind === 'ssh' && (profile.hosts ?? []).length > 1 && !isOne && !isOneProcess;
+  const isOne = ranks === 1 || nodes === 1 || hosts?.length === 1 || isOneProcess;
+  const isOnHead = (hosts ?? [head])[0] === head && all.some((one) => one.host === head && hasRanks(one));
+  return profile.kind === 'ssh' && all.length > 1 && !(isOne && isOnHead);
 }
 
 /** The run on that host alone. */

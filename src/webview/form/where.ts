@@ -125,9 +125,14 @@ export function where(
         ${
           slurm.length > 0
             ? nothing
-            : checkBox('wait', 'Wait in the queue for GPUs that are taken', values.wait, (wait) => {
-                change({ wait });
-              })
+            : checkBox(
+                'wait',
+                'Wait in the queue for GPUs that are held; this window may be closed',
+                values.wait,
+                (wait) => {
+                  change({ wait });
+                },
+              )
         }
         ${checkBox('tensorboard', 'Start TensorBoard with it', values.tensorboard, (tensorboard) => {
           change({ tensorboard });

@@ -102,7 +102,7 @@ describe.skipIf(!possible)('starts that wait for GPUs of one machine', () => {
     expectExit(await begin('held', '--gpus', '2'), 0);
     const detached = await begin('detached', '--wait', '--gpus', '1');
     expectExit(detached, 0);
-    expect(detached.stderr).toContain('it waits by itself until it is its turn');
+    expect(detached.stderr).toContain('the run waits for its turn. To leave the queue: trainyard stop ');
     const here = await queue('here', '2nd', '--gpus', '1'); // both ways have one order
     const place = `waiting for a GPU: 1st in the queue; held by run ${record('held').id} (process `;
     await until('its place', () => stateOf('detached').waiting?.includes(place) === true);

@@ -63,7 +63,8 @@ export async function placeAndTake(
         me: undefined,
         ideal: ideal.placement,
       });
-      return waitByItself(now ?? ideal, request, offers);
+      const isWhole = now && now.placement.ranks >= ideal.placement.ranks;
+      return waitByItself(isWhole ? now : ideal, request, offers);
     }
     if (takesGpus(ideal.placement)) return waitAndTake(request, places, { ideal, offers }, progress);
   }

@@ -181,9 +181,15 @@ function askPrune(last = ''): Thenable<string | undefined> {
 
 /** Whether the trials go on without this window. Undefined where the question was given up. */
 async function askAhead(): Promise<boolean | undefined> {
-  const here = { label: 'One by One', detail: 'This window starts a trial when another one has ended' };
-  const ahead = { label: 'All Now', detail: 'They wait on the nodes for their turn, without this window' };
-  const placeHolder = 'When the trials start';
+  const here = {
+    label: 'This Window',
+    detail: 'It starts each trial when there is room, and has to stay open',
+  };
+  const ahead = {
+    label: 'The Nodes',
+    detail: 'The trials wait there for their turn. The window may close once all are queued',
+  };
+  const placeHolder = 'Who starts the trials';
   const options = { title, placeHolder, ignoreFocusOut: true };
   const answer = await vscode.window.showQuickPick([here, ahead], options);
   return answer === undefined ? undefined : answer === ahead;

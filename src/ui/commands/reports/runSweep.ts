@@ -64,7 +64,11 @@ async function offerSweep(ui: Ui, folder: string, answers: SweepAnswers): Promis
     throw error;
   }
   if (!found || found.trials.every(isTried)) return forget();
-  const text = `${reportTitle('sweep', answers.run.profile)} ended with its window: ${keptTrials(found)}`;
+  const what = reportTitle('sweep', answers.run.profile);
+  const text =
+    answers.ahead === true && found.trials.every(({ status }) => status !== 'waiting')
+      ? `${what} needs no window. ${keptTrials(found)}`
+      : `${what} ended with its window: ${keptTrials(found)}`;
   const answer = await vscode.window.showInformationMessage(text, goOnButton, 'Leave It');
   // Without an answer, and where it cannot go on now, the next window asks again.
   if (answer === goOnButton) await carryOut(ui, await answeredSweep(ui, answers), folder);

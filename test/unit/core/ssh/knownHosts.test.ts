@@ -120,7 +120,7 @@ describe('known_hosts', () => {
       }),
       { numRuns: 400 },
     );
-  });
+  }, 60_000); // some hundred processes
 
   it('shows fingerprints as ssh-keygen does', () => {
     for (const [index, key] of keys.entries()) {
