@@ -77,7 +77,8 @@ test('a training that was stopped goes on with other hosts, and has the same bat
 });
 
 test('a run from a checkpoint has ranks on all slots of the named hosts', async () => {
-  const flags = ['--profile', 'lab', '--hosts', named(0), '--json'];
+  // Not the limit of 1 s of the run before.
+  const flags = ['--profile', 'lab', '--hosts', named(0), '--time-limit', '5m', '--json'];
   const outcome = await cli('run-from', 'last', ...flags, '--', '--steps', '5');
   expectExit(outcome, 0);
   const dir = folderOf(outcome);
