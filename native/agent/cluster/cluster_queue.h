@@ -1,9 +1,10 @@
 // The queues for GPUs of the nodes other than the head, in which a run waits before it begins. Its
 // tickets have one number on all nodes, so all nodes have the same order of starts. That is why a
 // node may hold the GPUs that it took while other nodes still wait: no two starts wait for each
-// other, unless somebody outside of the queue takes a GPU of one of them. For the same reason nothing is taken before
-// every node has the number, and a ticket stays in its queue until all nodes have taken. A node whose ticket was gone
-// in between may have let somebody pass; then the whole run queues anew, behind all who wait.
+// other, unless somebody outside of the queue takes a GPU of one of them. For the same reason
+// nothing is taken before every node has the number, and a ticket stays in its queue until all
+// nodes have taken. A node whose ticket was gone in between may have let somebody pass; then the
+// whole run queues anew, behind all who wait.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -21,7 +21,8 @@ class NodeGpus {
   /// Whether the message is one of a queue. Throws FieldError, and as GpuQueue::enter.
   bool obey(const Json& message, Wire& wire);
   /// Looks whether it is this run's turn; to be called often. `wire`: nullptr while the head is not
-  /// there. Returns true where another guard stands now. What fails is told to the head.
+  /// connected. Returns true when it has just taken the GPUs: a new guard has their locks then. An
+  /// error goes to the head, in a message `trouble`, which ends the run.
   bool look(Wire* wire);
   /// Whether the run waits in the queue, as far as the head has said.
   bool waits() const { return wait_ != nullptr; }

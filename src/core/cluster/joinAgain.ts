@@ -66,7 +66,7 @@ export async function joinAgain(
   await placeAgain(run, profile, node, { withPackages, progress });
   throwIfCancelled(progress.signal);
   const isQueued = state?.phase === 'queued'; // it takes them itself, in its turn
-  const locks = isQueued ? new GpuLocks(new Map()) : await takeAgain(recorded, node);
+  const locks = isQueued ? new GpuLocks() : await takeAgain(recorded, node);
   try {
     throwIfCancelled(progress.signal);
     // As late as can be: the run may be over by now, or be started anew with another key.

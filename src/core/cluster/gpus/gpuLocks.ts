@@ -19,7 +19,7 @@ interface Locks {
 
 /** Locks that the nodes' agents hold for a start, until `run.start` and `run.join` pass them on. */
 export class GpuLocks {
-  constructor(private readonly locks: ReadonlyMap<string, Locks>) {}
+  constructor(private readonly locks: ReadonlyMap<string, Locks> = new Map()) {}
 
   /** What `run.start` or `run.join` on that host is given: empty where the run takes no GPU there. */
   of(host: string): { gpuLocks?: string } {

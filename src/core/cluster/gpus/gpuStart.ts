@@ -115,7 +115,7 @@ async function withWait(
 /** On these nodes, for as many GPUs as it takes there. */
 function waitByItself(placed: PlacedRun, request: RunRequest, offers: readonly NodeOffer[]): TakenRun {
   const queued = demandsOf({ ...request, everySlot: false }, placed.placement, offers);
-  return { placed, locks: new GpuLocks(new Map()), queued };
+  return { placed, locks: new GpuLocks(), queued };
 }
 
 /** Queues on each node of `ideal`, a placement on free GPUs, and takes them in its turn. */
