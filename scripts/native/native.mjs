@@ -20,7 +20,7 @@ import { build, cache, root, toolchainLink } from '../lib/paths.mjs';
 import { added } from '../lib/counts.mjs';
 import { capture, main, run, step } from '../lib/shell.mjs';
 import { compilerCacheWords } from './compilerCache.mjs';
-import { audit, ownReadings } from './cudaAudit.mjs';
+import { auditOnce } from './cudaAudit.mjs';
 import { ensureCuda12Toolkit } from './cuda12Toolkit.mjs';
 import { ensureCudaToolkit } from './cudaToolkit.mjs';
 import { restoreOrMake } from './keptBuilds.mjs';
@@ -183,12 +183,12 @@ export async function testNative() {
   // The agent's tests wait for processes and deadlines nearly all of their time. Most others
   // compute in one thread. The longest begin first.
   const tests = await runNativeTests(join(output, 'node', 'bin'), {
-    shares: { test_agent: 6 },
+    shares: { test_agent: 6, test_models: 2 },
     workers: 3,
-    first: ['test_models', 'test_cuda_engines', 'test_agent'],
+    first: ['test_models', 'test_agent', 'test_cuda'],
   });
   step('native: machine code of the CUDA kernels');
-  const wrong = audit(ownReadings());
+  const wrong = auditOnce();
   for (const line of wrong) process.stdout.write(`  cuda:audit: ${line}\n`);
   const audited = { passed: wrong.length === 0 ? 1 : 0, failed: wrong.length === 0 ? 0 : 1, skipped: 0 };
   return added(tests, audited);

@@ -2,6 +2,7 @@
 // its budget and one line of sums at the end. `npm run test:sshd -- FILE…` runs single test files
 // of that suite, with all that the suite needs.
 import { ensureChromium } from '../editor/chromium.mjs';
+import { ensureCodeServer } from '../editor/codeServer.mjs';
 import { ensureCudaToolkit } from '../native/cudaToolkit.mjs';
 import { ensureBuilt, ensurePackages } from '../build/prepare.mjs';
 import { ensureSlurm } from '../practice/slurm.mjs';
@@ -66,7 +67,10 @@ const suites = {
     budget: 6,
     run: (files) => (ensurePackages(), ensureChromium(), vitest('test/webview/vitest.config.mts', files)),
   },
-  editor: { budget: 13, run: (files) => (ensureBuilt(), vitest('test/editor/vitest.config.mts', files)) },
+  editor: {
+    budget: 13,
+    run: (files) => (ensureBuilt(), ensureCodeServer(), vitest('test/editor/vitest.config.mts', files)),
+  },
   // The first time it fetches MLflow, which takes minutes: so only when it is named.
   trackers: {
     budget: 3,
@@ -82,6 +86,7 @@ const suites = {
       ensureCudaToolkit();
       ensureSshd();
       ensureSlurm();
+      ensureCodeServer();
       const tests = vitest('test/long/vitest.config.mts', files);
       return files.length > 0 ? tests : added(tests, fuzz(5));
     },

@@ -119,11 +119,11 @@ function listening(pids: readonly number[]): string[] {
 
 describe('TensorBoard of a run on a node', () => {
   test('comes to 6006 where that is free, to the next free port where it is taken', async () => {
-    const free = await listens(first);
     const boards = new TensorBoards({ howToOpen: 'open it so' });
     try {
       const bridge = await boards.open(machine, nodePath(dir));
-      expect(bridge.port === first).toBe(free);
+      // Tests beside this one open theirs too.
+      if (bridge.port !== first) expect(await listens(first)).toBe(false);
     } finally {
       boards.dispose();
     }

@@ -10,7 +10,7 @@ export default defineConfig({
       'test/faults/**/*.test.ts',
       'test/cluster/**/*.test.ts',
       'test/long/{asleep,clock}.test.ts',
-      'test/local/{files/logs,runs/{resume,gpuRace}}.test.ts',
+      'test/local/{files/logs,runs/{resume,gpuRace},trainer/strategies}.test.ts',
       'test/sshd/{login/{hostKeys,jumps,loginShells,secrets},runs/{faults,manyHosts}}.test.ts',
     ],
     env: { TRAINYARD_FAULTS: 'long' },

@@ -82,7 +82,7 @@ export class Workbench {
     try {
       const browser = await chromium.launch({ executablePath: ensureChromium(), args: chromiumFlags });
       const page = await browser.newPage({
-        viewport: { width: 1600, height: 1000 },
+        viewport: { width: 1280, height: 800 },
         reducedMotion: 'reduce',
       });
       const host = new HostClient(at('driver'));

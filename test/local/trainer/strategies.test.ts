@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseMetric } from '../../../src/core/contracts/metricsSchema.js';
-import type { Metric } from '../../../src/core/contracts/metricsSchema.js';
+import { parseMetric, type Metric } from '../../../src/core/contracts/metricsSchema.js';
+import { form } from '../../cluster/support/form.js';
 import {
   checkpointName,
   cli,
@@ -218,21 +218,21 @@ describe('parameter-server-async', () => {
   });
 });
 
-describe('a hundred processes', () => {
-  it('90 workers and 10 servers finish, and agree with one rank of the joint batch', async () => {
+describe('many processes', () => {
+  const [workers, servers] = form([27, 3] as const, [90, 10] as const);
+  it(`${workers} workers and ${servers} servers finish, and agree with one rank of the joint batch`, async () => {
     const flags = ['--data', 'synthetic:10x32', '--steps', '3', '--log-every', '3'];
-    expectExit(await runTrainer(training('one-90', ...flags, '--batch-size', '90')), 0);
-    const args = training('hundred', ...flags, '--batch-size', '1', '--strategy', 'parameter-server');
-    expectExit(await runRanks(100, [...args, '--servers', '10']), 0);
-    expect(largestDistance(weights('hundred', 3), weights('one-90', 3)).distance).toBeLessThan(1e-6);
-    const peaks = ofKind('hundred', 'host').map(({ memory_peak }) => memory_peak / 1e6);
-    process.stdout.write(
-      `memory of 100 processes: ${Math.min(...peaks).toFixed(0)} to ${Math.max(...peaks).toFixed(0)} MB each\n`,
-    );
-    expect(peaks).toHaveLength(100);
+    expectExit(await runTrainer(training('one', ...flags, '--batch-size', String(workers))), 0);
+    const args = training('many', ...flags, '--batch-size', '1', '--strategy', 'parameter-server');
+    expectExit(await runRanks(workers + servers, [...args, '--servers', String(servers)]), 0);
+    expect(largestDistance(weights('many', 3), weights('one', 3)).distance).toBeLessThan(1e-6);
+    const peaks = ofKind('many', 'host').map(({ memory_peak }) => memory_peak / 1e6);
+    const [least, most] = [Math.min(...peaks), Math.max(...peaks)].map((peak) => peak.toFixed(0));
+    process.stdout.write(`memory of a process: ${least} to ${most} MB\n`);
+    expect(peaks).toHaveLength(workers + servers);
     expect(Math.max(...peaks)).toBeLessThan(200);
-    const kept = ofKind('hundred', 'end')[0]?.servers?.map(({ parameters }) => parameters) ?? [];
-    expect(kept).toHaveLength(10);
+    const kept = ofKind('many', 'end')[0]?.servers?.map(({ parameters }) => parameters) ?? [];
+    expect(kept).toHaveLength(servers);
     expect(Math.max(...kept) / Math.min(...kept)).toBeLessThan(1.2);
   });
 });
