@@ -66,7 +66,7 @@ async function pickHead(profile: Profile): Promise<string | undefined> {
     throw new UserError('usage', `profile ${profile.name} has no other host`, hint);
   }
   const placeHolder = 'Which host is the head from now on?';
-  return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.label;
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label;
 }
 
 async function pickOne(
@@ -84,7 +84,8 @@ async function pickOne(
     const what = `${host} has no run that can go on: it keeps no copy of one, and shares no disk with the head`;
     throw new UserError('usage', what, 'Name another host, or bring the head back');
   }
-  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Which run?' }))?.entry;
+  const asked = { title, placeHolder: 'Which run?', ignoreFocusOut: true };
+  return (await vscode.window.showQuickPick(items, asked))?.entry;
 }
 
 async function move(

@@ -51,5 +51,5 @@ export async function askPackages(
     packages === false ? last === false : basename(packages) === last;
   const ordered = [...items.filter(isLast), ...items.filter((item) => !isLast(item))];
   const placeHolder = 'Which Python packages?';
-  return (await vscode.window.showQuickPick(ordered, { title, placeHolder }))?.packages;
+  return (await vscode.window.showQuickPick(ordered, { title, placeHolder, ignoreFocusOut: true }))?.packages;
 }

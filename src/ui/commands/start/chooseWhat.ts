@@ -72,6 +72,7 @@ export async function chooseWhat(ui: Ui, profile: string): Promise<Chosen | unde
     title: 'Run Training: what',
     placeHolder: 'What to run?',
     matchOnDescription: true,
+    ignoreFocusOut: true,
   });
   return choice?.run?.();
 }
@@ -100,6 +101,7 @@ async function withModel(profile: string, data: readonly string[]): Promise<Chos
   const model = await vscode.window.showQuickPick(proposedModels, {
     title: 'Run Training: model',
     placeHolder: 'Which model?',
+    ignoreFocusOut: true,
   });
   return model && { recent: { profile, words: proposeTraining(model.label, data) } };
 }

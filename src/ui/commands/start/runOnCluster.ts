@@ -92,7 +92,9 @@ async function askFile(): Promise<vscode.Uri | undefined> {
   const items = found
     .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), uri }))
     .sort((a, b) => a.label.localeCompare(b.label));
-  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Which file?' }))?.uri;
+  return (
+    await vscode.window.showQuickPick(items, { title, placeHolder: 'Which file?', ignoreFocusOut: true })
+  )?.uri;
 }
 
 /** The one of the last time is offered first. */
@@ -103,7 +105,8 @@ async function askProfile(ui: Ui, last: string | undefined): Promise<ClusterSess
     return { label, description, session };
   });
   if (items.length === 1) return items[0]?.session;
-  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Where to run it?' }))?.session;
+  const asked = { title, placeHolder: 'Where to run it?', ignoreFocusOut: true };
+  return (await vscode.window.showQuickPick(items, asked))?.session;
 }
 
 /**
@@ -135,7 +138,7 @@ async function askSpread(
     .map((spread) => ({ ...all[spread], spread }))
     .sort((a, b) => Number(b.spread === last) - Number(a.spread === last));
   const placeHolder = `How to start ${basename(path)}?`;
-  return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.spread;
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.spread;
 }
 
 function askArguments(path: string, last: string): Thenable<string | undefined> {
