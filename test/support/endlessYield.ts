@@ -1,15 +1,15 @@
 // Trainings that tests keep going until they end them compute as fast as they can, while the tests
 // wait for something else. So these trainers leave the processors to whatever else wants them. For
 // vitest's `globalSetup`.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, setPriority, tmpdir } from 'node:os';
 
 /** No test waits for so many steps. */
 const endless = 1_000_000;
 const everyMs = 500;
 
-/** Of a process of another user, or of one that has ended meanwhile. */
-const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
+/** Of a process of another user, of one that has ended meanwhile, or of a change right after another. */
+const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EAGAIN'];
 
 function orElse<T>(otherwise: T, ask: () => T): T {
   try {
@@ -31,7 +31,20 @@ function isEndless(pid: string): boolean {
   return Number(argv[argv.indexOf('--steps') + 1]) >= endless;
 }
 
+/**
+ * Linux gives each session its share of the processors, and each rank has a session of its own. So a
+ * priority counts among the processes of one session only, and the session has another.
+ */
+function lowerSession(pid: string): void {
+  const file = `/proc/${pid}/autogroup`;
+  if (!read(file).endsWith(' nice 0\n')) return;
+  orElse(undefined, () => {
+    writeFileSync(file, String(constants.priority.PRIORITY_BELOW_NORMAL));
+  });
+}
+
 function lower(pid: string): void {
+  lowerSession(pid);
   for (const thread of orElse([], () => readdirSync(`/proc/${pid}/task`))) {
     orElse(undefined, () => {
       setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
