@@ -241,7 +241,8 @@ export class FormSession implements Disposable {
     const checked = this.check();
     const { session } = this;
     if (!session || !checked || checked.problems.length > 0) return '';
-    return commandLineOf(this.withDefaults(askedRun(this.form, session.profile)));
+    const run = this.withDefaults(askedRun(this.form, session.profile));
+    return commandLineOf({ ...run, detached: run.wait === true }); // it waits by itself, as from here
   }
 
   get isConnected(): boolean {

@@ -28,7 +28,7 @@ export function commandLineOf(run: AskedRun): string {
 
 /** All that stands before the command of the run. */
 export function runFlags(run: AskedRun): GivenFlag[] {
-  const { runDir, ranks, nodes, hosts, per, gpus, wait, budget, budgetStop, timeLimit } = run;
+  const { runDir, ranks, nodes, hosts, per, gpus, wait, detached, budget, budgetStop, timeLimit } = run;
   const {
     silenceTimeout,
     share,
@@ -52,6 +52,7 @@ export function runFlags(run: AskedRun): GivenFlag[] {
     ...set(per !== undefined, `per-${per ?? ''}`),
     ...given('gpus', gpus),
     ...set(wait === true, 'wait'),
+    ...set(detached === true, 'detach'),
     ...given('budget', budget?.toString()),
     ...set(budgetStop !== undefined, budgetStop === true ? 'budget-stop' : 'no-budget-stop'),
     ...given('time-limit', timeLimit === undefined ? undefined : timeLimitText(timeLimit)),

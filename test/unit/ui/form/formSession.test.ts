@@ -142,6 +142,11 @@ describe.skipIf(!isBuilt)('the form of a new run, while it is open', () => {
     await seen(({ nodes }) => nodes.map(({ text }) => text).join()).toMatch(/cores? at /);
   });
 
+  it('shows a command line that starts the same run: one that waits does so by itself', async () => {
+    form.fill({ profile: 'local', words: ['python3', 'train.py'], gpus: '1', wait: true });
+    await seen(({ command }) => command).toContain(' --gpus 1 --wait --detach -- python3');
+  });
+
   it('connects this machine again only where somebody asks for it', async () => {
     await seen(({ connection }) => connection).toBe('connected');
     const session = await clusters.get('local');
