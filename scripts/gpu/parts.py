@@ -34,9 +34,9 @@ LIMITS = {
     "out-of-memory": 60,
     "recordings": 90,
     "properties": 30,
-    "memcheck": 180,
-    "synccheck": 120,
-    "racecheck": 150,
+    "memcheck": 90,
+    "synccheck": 90,
+    "racecheck": 90,
 }
 # What a rehearsal's processor takes of a GPU's time at most.
 SLOWER = {"cuda": 1, "cpu": 5}
@@ -137,6 +137,15 @@ class Parts:
         if broke_off:
             kept = [line for line in ended.out.splitlines() if not line.startswith("error\t")]
             ended = dataclasses.replace(ended, code=0, out="\n".join(kept))
-        self.read(ended, entry)
+        try:
+            self.read(ended, entry)
+        except TimeLimit as hit:
+            if tool in sanitizer.UNBOUNDED and not self.found_wrong(entry, ended):
+                raise NotHere(f"{tool} was not done after {limit.seconds:g} s, and had found nothing until then") from hit
+            raise
         if broke_off:
             raise NotHere(f"{tool} ended within itself: {fault}")
+
+    def found_wrong(self, entry, ended):
+        """Whether a sanitizer, or the program that it watched, named a fault."""
+        return sanitizer.finds(ended.out + ended.err) or any(result["verdict"] != "ok" for result in entry["results"])

@@ -14,6 +14,8 @@ BY_TMA = "pointwise_"
 # over their kernels racecheck was not done after 45 s.
 OURS = "trainyard"
 OPTIONS = {"memcheck": [], "racecheck": ["--kernel-name", f"kns={OURS}", "--kernel-name-exclude", f"kns={BY_TMA}"], "synccheck": []}
+# Tools whose time over our kernels is not known yet. One that is not done in time says nothing of the program.
+UNBOUNDED = ["racecheck"]
 # What compute-sanitizer of CUDA 13.0 prints when the tool itself fails, or cannot watch this GPU.
 OWN_FAULT = re.compile("Internal Sanitizer Error|Device not supported")
 # What it prints of the program. A warning is one only where it names a hazard: others are about the tool's own limits.

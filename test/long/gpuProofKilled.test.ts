@@ -186,6 +186,14 @@ cat "$(dirname "$0")/found"
   writeFileSync(file('fail'), 'ops');
   expect(run('racecheck').status).toBe(0);
   writeFileSync(file('fail'), '');
+  // It may take any time, which memcheck does not.
+  writeFileSync(file('hang'), 'ops');
+  expect(run('racecheck', '--limit', '2').status).toBe(0);
+  expect(report().parts.find(({ part }) => part === 'racecheck')).toMatchObject({
+    why_not: 'racecheck was not done after 2 s, and had found nothing until then',
+  });
+  expect(run('memcheck', '--limit', '2').status).toBe(1);
+  writeFileSync(file('hang'), '');
   writeFileSync(file('unsupported'), '');
   expect(run('synccheck').status).toBe(0);
   expect(report().parts.find(({ part }) => part === 'synccheck')).toMatchObject({

@@ -30,6 +30,9 @@ describe.skipIf(why)(`A sweep${why === undefined ? '' : ` (${why})`}`, () => {
   });
   afterAll(() => bench.stop());
 
+  const jobs = (): string[] => bench.slurm.ask('squeue', '-h', '-o', '%i').split('\n').filter(Boolean);
+  const noJob = (): boolean => jobs().length === 0;
+
   test('has as many jobs at once as are asked for, and cancels the one of a poor trial', async () => {
     const out = join(bench.home, 'out');
     const sweeping = bench.begin(
@@ -54,6 +57,29 @@ describe.skipIf(why)(`A sweep${why === undefined ? '' : ` (${why})`}`, () => {
     ]);
     expect(records.at(-1)).toMatchObject({ best: 3, finished: 2, pruned: 1 });
     expect(readFileSync(join(folder, 'ended'), 'utf8')).toBe('0.5\n0.7\n');
-    await until('no job to be left', () => bench.slurm.ask('squeue', '-h', '-o', '%i') === '');
+    await until('no job to be left', noJob);
+  });
+
+  test('that is detached has all its jobs in the queue, and is followed or stopped later', async () => {
+    const go = join(folder, 'go-on');
+    const wait = ['--', 'sh', '-c', `until [ -e '${go}' ]; do sleep 0.1; done`, '{n}'];
+    const begin = async (name: string): Promise<string> => {
+      const out = join(bench.home, name);
+      const words = ['--detach', '--out', out, '--name', name, '--grid', 'n=1,2,3', ...wait];
+      const begun = await bench.trainyard('sweep', 'slurm', ...words);
+      expectExit(begun, 0);
+      expect(begun.stdout).toContain('3 trials of 3 go on without this command');
+      expect(jobs()).toHaveLength(3);
+      return out;
+    };
+    const stopped = await begin('stopped');
+    expectExit(await bench.trainyard('sweep', '--stop', stopped), 0);
+    await until('its jobs to be gone', noJob);
+    const followed = await begin('followed');
+    writeFileSync(go, '');
+    const ended = await bench.trainyard('sweep', '--resume', followed);
+    expectExit(ended, 0);
+    expect(ended.stderr).toContain('3 of 3 trials finished.');
+    await until('no job to be left', noJob);
   });
 });
