@@ -8,7 +8,9 @@ import { constants, setPriority, tmpdir } from 'node:os';
 const endless = 1_000_000;
 const everyMs = 500;
 
-/** Of a process of another user, of one that has ended meanwhile, or of a change right after another. */
+/**
+ * Of a process of another user, of one that has ended meanwhile, or of a change right after another.
+ */
 const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EAGAIN'];
 
 function orElse<T>(otherwise: T, ask: () => T): T {
@@ -32,8 +34,8 @@ function isEndless(pid: string): boolean {
 }
 
 /**
- * Linux gives each session its share of the processors, and each rank has a session of its own. So a
- * priority counts among the processes of one session only, and the session has another.
+ * Linux shares the processors among sessions first, and each rank has a session of its own. So the
+ * priority of a process counts within its session only, and the session has a priority too.
  */
 function lowerSession(pid: string): void {
   const file = `/proc/${pid}/autogroup`;

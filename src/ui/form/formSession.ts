@@ -242,7 +242,7 @@ export class FormSession implements Disposable {
     const { session } = this;
     if (!session || !checked || checked.problems.length > 0) return '';
     const run = this.withDefaults(askedRun(this.form, session.profile));
-    return commandLineOf({ ...run, detached: run.wait === true }); // it waits by itself, as from here
+    return commandLineOf({ ...run, detached: run.wait === true }); // as what Start Run starts
   }
 
   get isConnected(): boolean {
