@@ -9,7 +9,7 @@ const endless = 1_000_000;
 const everyMs = 500;
 
 /**
- * Of a process of another user, of one that has ended meanwhile, or of a change right after another.
+ * Of a process of another user, of one that has ended, or of a change right after another.
  */
 const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EAGAIN'];
 
