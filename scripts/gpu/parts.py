@@ -130,22 +130,19 @@ class Parts:
         if sanitizer.OPTIONS[tool]:
             entry["figures"] = {"left out": f"kernels of NVIDIA's libraries, and those with {sanitizer.BY_TMA} in their names, which copy by TMA"}
         ended = run([*command, self.program, "ops", self.device], limit.left(), untied)
-        fault = sanitizer.fault_of(ended.out + ended.err)
+        said = ended.out + ended.err
+        fault, found = sanitizer.fault_of(said), sanitizer.finds(said)
         # The ops were not watched to their end, which says nothing of them: the tool's fault ends the program's use of
         # the GPU, and the program says so as its own error. What was found until then is a failure.
-        broke_off = fault is not None and ended.code is not None and not sanitizer.finds(ended.out + ended.err)
+        broke_off = fault is not None and ended.code is not None and not found
         if broke_off:
             kept = [line for line in ended.out.splitlines() if not line.startswith("error\t")]
             ended = dataclasses.replace(ended, code=0, out="\n".join(kept))
         try:
             self.read(ended, entry)
         except TimeLimit as hit:
-            if tool in sanitizer.UNBOUNDED and not self.found_wrong(entry, ended):
-                raise NotHere(f"{tool} was not done after {limit.seconds:g} s, and had found nothing until then") from hit
-            raise
+            if tool not in sanitizer.UNBOUNDED or found or any(result["verdict"] != "ok" for result in entry["results"]):
+                raise
+            raise NotHere(f"{tool} was not done after {limit.seconds:g} s, and had found nothing until then") from hit
         if broke_off:
             raise NotHere(f"{tool} ended within itself: {fault}")
-
-    def found_wrong(self, entry, ended):
-        """Whether a sanitizer, or the program that it watched, named a fault."""
-        return sanitizer.finds(ended.out + ended.err) or any(result["verdict"] != "ok" for result in entry["results"])

@@ -171,7 +171,7 @@ function audit(readings) {
 export function auditOnce() {
   const readings = ownReadings();
   const hash = createHash('sha256');
-  const rules = ['cudaAudit.mjs', 'sass.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
+  const rules = ['cudaAudit.mjs', 'disassembler.mjs', 'sass.mjs'].map((name) => fileURLToPath(new URL(name, import.meta.url)));
   const files = readings.flatMap(({ library }) => [library, ...assemblersOf(library)]);
   for (const path of [...rules, ...files]) hash.update(readFileSync(path));
   const kept = join(cache, 'cuda-audit', hash.digest('hex').slice(0, 16));

@@ -8,9 +8,7 @@ import { constants, setPriority, tmpdir } from 'node:os';
 const endless = 1_000_000;
 const everyMs = 500;
 
-/**
- * Of a process of another user, of one that has ended, or of a change right after another.
- */
+/** Of a process of another user, of one that has ended, or of a change right after another. */
 const passing = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EAGAIN'];
 
 function orElse<T>(otherwise: T, ask: () => T): T {

@@ -37,7 +37,7 @@ export default function ownHome(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-home-'));
   for (const [name, place] of Object.entries(stays)) process.env[name] ??= join(homedir(), place);
   process.env['HOME'] = folder;
-  // Node.js reads these certificates at each start, for 0.1 s. Tests reach this machine only.
+  // Node.js reads these certificates at each start, for 0.1 s. Here it reaches this machine only.
   delete process.env['NODE_EXTRA_CA_CERTS'];
   return () => {
     endPython?.();
