@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "agent/ranks/python_exception.h"
 #include "common/files.h"
 
 namespace trainyard {
@@ -18,6 +19,7 @@ namespace {
 constexpr uint64_t kSearched = 64ULL << 20;  // a rank's last words stand near the end of its log
 constexpr double kCascadeSeconds = 1.0;
 constexpr size_t kLongestLine = 4096;
+constexpr double kStartSeconds = 300;  // imports of a large program from a slow disk end within it
 
 bool came_before(const ExitRecord& one, const ExitRecord& other) {
   if (one.seen == other.seen && one.host == other.host) return one.ended < other.ended;
@@ -41,6 +43,7 @@ Json ExitRecord::to_json() const {
   json["started"] = started;
   json["ended"] = ended;
   json["last_line"] = json_or_null(last_line);
+  json["exception"] = json_or_null(exception);
   json["outcome"] = json_or_null(outcome.exit_code);
   json["retryable"] = json_or_null(outcome.retryable);
   return json;
@@ -54,6 +57,7 @@ int ExitRecord::code() const {
 
 bool ExitRecord::worth_retrying() const {
   if (outcome.retryable) return *outcome.retryable;
+  if (exception && ended - started < kStartSeconds && is_mistake_in_the_text(*exception)) return false;
   const std::set<int> users_own{2, 3, 4, 126, 127};
   return !exit_code || !users_own.contains(*exit_code);
 }
@@ -69,7 +73,7 @@ std::string ExitRecord::description() const {
   const std::string when = last_step > 0 ? " at step " + std::to_string(last_step) : "";
   if (lost) return who + " disappeared without an exit record" + when;
   if (signal) return who + " was killed by " + how_it_ended() + when;
-  return who + " exited with code " + std::to_string(*exit_code) + when;
+  return who + " exited with code " + std::to_string(*exit_code) + when + (exception ? ": " + *exception : "");
 }
 
 std::optional<ExitRecord> read_exit_record(const std::string& path, int rank) {
@@ -88,6 +92,7 @@ std::optional<ExitRecord> read_exit_record(const std::string& path, int rank) {
     record.started = fields.number_or("started", 0, 0, 1e18);
     record.ended = fields.number_or("ended", 0, 0, 1e18);
     record.last_line = fields.optional_string("last_line");
+    record.exception = fields.optional_string("exception");
     if (fields.find("outcome") != nullptr) {
       record.outcome.exit_code = static_cast<int>(fields.integer("outcome", 0, 255));
     }

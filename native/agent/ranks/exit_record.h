@@ -19,23 +19,26 @@ struct ExitRecord {
   int64_t last_step = 0;
   double started = 0, ended = 0;  ///< seconds since the epoch
   std::optional<std::string> last_line;
-  Outcome outcome;    ///< what the program itself said, which counts more than how it ended then
-  bool lost = false;  ///< it vanished without a record
-  double seen = 0;    ///< when the head read it, in its monotonic seconds; hosts' clocks may differ
+  std::optional<std::string> exception;  ///< the Python exception that it printed, where it failed
+  Outcome outcome;                       ///< what the program itself said, which counts more than how it ended then
+  bool lost = false;                     ///< it vanished without a record
+  double seen = 0;                       ///< when the head read it, in its monotonic seconds; hosts' clocks may differ
 
   Json to_json() const;
   bool succeeded() const { return verdict() == 0; }
   bool stopped_on_request() const { return verdict() == 75; }
   bool failed() const { return !succeeded() && !stopped_on_request(); }
   /// Whether another generation may fare better: as the program said, else not after a code that
-  /// the user must mend.
+  /// the user must mend, nor after a mistake in a Python program's text in its first 5 min. Later
+  /// such an exception may be of what handles a rare fault.
   bool worth_retrying() const;
   /// Whether it ended as ranks do that lost another: MPI aborts them or faults in them, or they
   /// write to a proxy that is gone.
   bool may_be_consequence() const;
   /// As a shell would say it: 128 + signal, 1 for a lost rank.
   int code() const;
-  /// One line for people: its own error line, or what ended it, where and at which step.
+  /// One line for people: its own error line, or what ended it, where, at which step and by which
+  /// exception.
   std::string description() const;
   /// "exit code 3", "signal 9 (SIGKILL)".
   std::string how_it_ended() const;

@@ -31,6 +31,7 @@
 #include "agent/ranks/own_program.h"
 #include "agent/ranks/prologue.h"
 #include "agent/ranks/python_environment.h"
+#include "agent/ranks/python_exception.h"
 #include "agent/ranks/start_record.h"
 #include "agent/run/gpu_pins.h"
 #include "agent/run/log_times.h"
@@ -300,6 +301,7 @@ int run_inner(const RankOptions& given, int rank, int pmi_fd, const sigset_t& ha
   const auto beat = read_heartbeat(folder.heartbeat(rank));
   record.last_step = beat ? beat->step : 0;
   if (const auto line = last_error_line(log, log_begin)) record.last_line = line;
+  if (record.exit_code && record.failed()) record.exception = last_python_exception(log, log_begin);
   write_exit_record(folder, options.generation, record, log);
   return record.code();
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "common/files.h"
@@ -49,21 +50,22 @@ std::vector<std::string> Tail::lines() {
   }
 }
 
-std::vector<std::string> last_lines(const std::string& path, size_t count) {
+std::vector<std::string> last_lines(const std::string& path, size_t count, uint64_t after) {
   std::vector<std::string> lines;
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const off_t size = fd ? ::lseek(fd.get(), 0, SEEK_END) : -1;
   if (size <= 0) return lines;
   std::string text(65536, '\0');
-  const off_t begin = size > static_cast<off_t>(text.size()) ? size - static_cast<off_t>(text.size()) : 0;
+  const off_t begin = std::max(static_cast<off_t>(after), size - static_cast<off_t>(text.size()));
   const ssize_t got = ::pread(fd.get(), text.data(), text.size(), begin);
   text.resize(got > 0 ? static_cast<size_t>(got) : 0);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   while (!text.empty() && lines.size() < count) {
     const size_t newline = text.rfind('\n');
-    lines.insert(lines.begin(), newline == std::string::npos ? text : text.substr(newline + 1));
+    lines.push_back(newline == std::string::npos ? text : text.substr(newline + 1));
     text.resize(newline == std::string::npos ? 0 : newline);
   }
+  std::ranges::reverse(lines);
   return lines;
 }
 

@@ -22,8 +22,8 @@ class Tail {
   bool too_long_ = false;
 };
 
-/// The last `count` lines of a file's last 64 KiB, fewer where there are fewer; none when it cannot
-/// be read.
-std::vector<std::string> last_lines(const std::string& path, size_t count);
+/// The last `count` lines of a file's last 64 KiB after byte `after`, fewer where there are fewer;
+/// none when it cannot be read.
+std::vector<std::string> last_lines(const std::string& path, size_t count, uint64_t after = 0);
 
 }  // namespace trainyard

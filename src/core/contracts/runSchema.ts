@@ -280,6 +280,8 @@ const outcomeFields = {
   outcome: z.optional(z.nullable(z.int())),
   retryable: z.optional(z.nullable(z.boolean())),
 };
+/** "ValueError: a bad batch": the exception that a Python program of the user's printed. */
+const exceptionField = { exception: z.optional(z.nullable(z.string())) };
 const moneyFields = { cost: z.number(), amount: z.number(), currency: z.string(), stops: z.boolean() };
 const event = <K extends string, S extends z.core.$ZodShape>(
   kind: K,
@@ -307,6 +309,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
     pid: z.int(),
     ...exitFields,
     ...outcomeFields,
+    ...exceptionField,
     last_step: z.nullable(z.int()),
   }),
   event('stalled', {
@@ -392,5 +395,6 @@ export const exitRecordSchema = z.object({
   started: z.number(),
   ended: z.number(),
   last_line: z.optional(z.nullable(z.string())),
+  ...exceptionField,
   ...outcomeFields,
 });

@@ -127,7 +127,7 @@ export function eventText(event: RunEvent, isByHand = false): string {
     case 'debugger_waiting':
       return `rank ${event.rank} on ${event.host} waits until a debugger attaches`;
     case 'rank_exited':
-      return `rank ${event.rank} on ${event.host} ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}`;
+      return `rank ${event.rank} on ${event.host} ${ending(event)}${event.last_step === null || event.last_step === 0 ? '' : `, last step ${event.last_step}`}${event.exception ? `: ${event.exception}` : ''}`;
     case 'node_joined':
       return `${event.host} joined${event.shared === true ? ', sharing the run folder' : ''}`;
     case 'node_lost':

@@ -249,6 +249,26 @@ TEST_F(OwnProgramTest, ANodeWithoutItsPackagesSaysSoAndTriesNoSecondTime) {
       << last["reason"];
 }
 
+TEST_F(OwnProgramTest, ItsExceptionIsTheReasonAndOneOfItsTextIsNotTriedAgain) {
+  write_file(folder_.file("typo.py"), "import nosuchmodule\n");
+  write_file(folder_.file("busy.py"), "raise OSError('the store is busy')\n");
+  const auto run = [this](const std::string& script) {
+    Json spec = command_spec("", 1);
+    spec["argv"] = {TRAINYARD_PYTHON, folder_.file(script)};
+    spec["limits"]["maxRestarts"] = 1;
+    return start(spec);
+  };
+  const std::string typo = run("typo.py");
+  const std::string busy = run("busy.py");
+  const std::string who = "rank 0 on " + host_name() + " exited with code 1: ";
+  const Json last = ended(typo);
+  EXPECT_EQ(last["reason"], who + "ModuleNotFoundError: No module named 'nosuchmodule'");
+  EXPECT_EQ(last["generation"], 1);
+  EXPECT_EQ(events(typo, "rank_exited").front()["exception"], "ModuleNotFoundError: No module named 'nosuchmodule'");
+  EXPECT_EQ(ended(busy)["reason"], who + "OSError: the store is busy");
+  EXPECT_EQ(state(busy)["generation"], 2);
+}
+
 TEST_F(OwnProgramTest, TheTrainerAndItsEvaluatorHaveAPrologueToo) {
   Json spec =
       trainer_spec("echo \"train $WORD\"; until [ -s \"$TRAINYARD_RUN_DIR/logs/eval.log\" ]; do sleep 0.1; done",
