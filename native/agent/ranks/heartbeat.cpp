@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "agent/messages/json.h"
-#include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
 
@@ -37,9 +36,7 @@ HeartbeatWatch::HeartbeatWatch(const RunFolder& folder, int ranks, double timeou
       timeout_(timeout),
       first_allowance_(first_allowance),
       required_(required),
-      ranks_(static_cast<size_t>(ranks)) {
-  for (Rank& rank : ranks_) rank.changed = monotonic_seconds();
-}
+      ranks_(static_cast<size_t>(ranks)) {}
 
 void HeartbeatWatch::read_all(double now) {
   for (size_t index = 0; index < ranks_.size(); ++index) {
@@ -51,8 +48,8 @@ void HeartbeatWatch::read_all(double now) {
   }
 }
 
-std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
-  const double now = monotonic_seconds();
+std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused, double clock) {
+  const double now = watched_.look(clock);
   read_all(now);
   double awaited = 0;
   for (size_t index = 0; index < ranks_.size(); ++index) {
@@ -71,7 +68,7 @@ std::vector<int> HeartbeatWatch::overdue(const std::vector<bool>& excused) {
 }
 
 bool HeartbeatWatch::writes_checkpoint(int rank, double seconds) {
-  read_all(monotonic_seconds());
+  read_all(watched_.look(monotonic_seconds()));
   return ranks_[static_cast<size_t>(rank)].phase == kCheckpoint && silent_seconds(rank) < seconds;
 }
 
@@ -82,18 +79,19 @@ double HeartbeatWatch::longest_step() const {
 }
 
 double HeartbeatWatch::silent_seconds(int rank) const {
-  return monotonic_seconds() - ranks_[static_cast<size_t>(rank)].changed;
+  return watched_.seconds() - ranks_[static_cast<size_t>(rank)].changed;
 }
 
 double HeartbeatWatch::stalled_seconds(const std::vector<bool>& excused) const {
-  double newest = 0, longest = 0;
+  std::optional<double> newest;
+  double longest = 0;
   for (size_t index = 0; index < ranks_.size(); ++index) {
     if (excused[index]) continue;
     if (ranks_[index].step == 0) return 0;
-    newest = std::max(newest, ranks_[index].changed);
+    newest = std::max(newest.value_or(0), ranks_[index].changed);
     longest = std::max(longest, ranks_[index].longest);
   }
-  const double seconds = newest > 0 ? monotonic_seconds() - newest : 0;
+  const double seconds = newest ? watched_.seconds() - *newest : 0;
   return seconds > 3 * longest ? seconds : 0;
 }
 

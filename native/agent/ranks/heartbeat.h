@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "agent/run/folder/run_folder.h"
+#include "agent/system/clock.h"
+#include "agent/system/watched_clock.h"
 
 namespace trainyard {
 
@@ -18,7 +20,8 @@ struct Heartbeat {
 /// Nothing while there is no readable heartbeat.
 std::optional<Heartbeat> read_heartbeat(const std::string& path);
 
-/// Which ranks have stopped beating, judged by this process's own monotonic clock.
+/// Which ranks have stopped beating, judged by this process's own clock. Time in which nobody looked
+/// (a frozen machine) does not count.
 class HeartbeatWatch {
  public:
   /// `required`: ranks of our trainer must beat within `timeout` + `first_allowance` of their
@@ -27,8 +30,9 @@ class HeartbeatWatch {
 
   /// Reads all heartbeats. Returns the ranks among those not `excused` (ended ones) that are
   /// overdue. While one starts, evaluates or writes a checkpoint the others wait for it, so
-  /// their silence counts from its last beat.
-  std::vector<int> overdue(const std::vector<bool>& excused);
+  /// their silence counts from its last beat. `now`: monotonic seconds; counting begins with the
+  /// first look.
+  std::vector<int> overdue(const std::vector<bool>& excused, double now = monotonic_seconds());
 
   /// Whether the rank says that it writes a checkpoint, and has beaten within so many seconds.
   /// Reads the heartbeats anew.
@@ -48,16 +52,18 @@ class HeartbeatWatch {
   struct Rank {
     std::string text;
     int64_t step = 0;
-    double changed = 0;  ///< monotonic seconds
+    double changed = 0;  ///< seconds of watched_
     double longest = 0;  ///< seconds between two beats, from the first step on
     bool began = false;
     std::string phase;  ///< of the newest beat
   };
+  /// `now`: seconds of watched_.
   void read_all(double now);
 
   RunFolder folder_;
   double timeout_, first_allowance_;
   bool required_;
+  WatchedClock watched_;
   std::vector<Rank> ranks_;
 };
 

@@ -7,7 +7,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMostBetweenLooks = 5;     // seconds; looks come some times a second
 constexpr uintmax_t kFullDisk = 64 * 1024;  // bytes that are free
 constexpr double kNearly = 0.9;             // of the longest silence
 
@@ -33,24 +32,24 @@ SilenceWatch::SilenceWatch(const RunFolder& folder, int ranks, double limit) : d
 
 bool SilenceWatch::look(double now) {
   if (!watches()) return false;
-  const bool is_first = last_look_ < 0;
-  if (!is_first) watched_ += std::clamp(now - last_look_, 0.0, kMostBetweenLooks);
-  last_look_ = now;
+  const bool is_first = !looked_;
+  looked_ = true;
+  watched_.look(now);
   bool came = false;
   for (File& file : files_) {
     const uintmax_t size = size_of(file.path);
     if (size == file.size) continue;
     came = came || !is_first;
     file.size = size;
-    file.changed = watched_;
+    file.changed = watched_.seconds();
   }
   if (came) {
     before_ = seconds();
     if (spoke_) longest_before_ = std::max(longest_before_, before_);
     spoke_ = true;
-    newest_ = watched_;
+    newest_ = watched_.seconds();
   } else if (is_stalled() && is_full(dir_)) {
-    newest_ = watched_;
+    newest_ = watched_.seconds();
   }
   return came;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/run/folder/run_folder.h"
+#include "agent/system/watched_clock.h"
 
 namespace trainyard {
 
@@ -21,7 +22,7 @@ class SilenceWatch {
   bool look(double now);
 
   /// For how long nothing came from any rank.
-  double seconds() const { return watched_ - newest_; }
+  double seconds() const { return watched_.seconds() - newest_; }
   /// The silence that the newest output ended, in seconds.
   double seconds_before() const { return before_; }
   /// Three quarters of the limit, and twice the longest silence before, are over; or the limit.
@@ -30,21 +31,21 @@ class SilenceWatch {
   /// Of the ranks that are not `excused` (ended ones) those that have been silent longest, or
   /// nearly so.
   std::vector<int> longest(const std::vector<bool>& excused) const;
-  double seconds_of(int rank) const { return watched_ - files_[static_cast<size_t>(rank)].changed; }
+  double seconds_of(int rank) const { return watched_.seconds() - files_[static_cast<size_t>(rank)].changed; }
 
  private:
   struct File {
     std::string path;
     uintmax_t size = 0;
-    double changed = 0;  ///< of watched_
+    double changed = 0;  ///< seconds of watched_
   };
 
   std::string dir_;
   double limit_;
   std::vector<File> files_;  ///< the log of each rank, and then those with figures
-  double watched_ = 0;       ///< seconds that count
-  double last_look_ = -1;    ///< monotonic seconds
-  double newest_ = 0;        ///< of watched_: when something came last
+  WatchedClock watched_;
+  bool looked_ = false;
+  double newest_ = 0;  ///< seconds of watched_: when something came last
   double before_ = 0, longest_before_ = 0;
   bool spoke_ = false;
 };

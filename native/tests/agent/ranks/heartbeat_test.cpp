@@ -72,6 +72,19 @@ TEST_F(Heartbeats, a_checkpoint_that_stands_still_is_seen) {
   EXPECT_THAT(watch.overdue({false, false}), ElementsAre(0, 1));
 }
 
+/// As by `scontrol suspend` or `docker pause`, which stop the watch and the ranks alike.
+TEST_F(Heartbeats, time_in_which_all_were_frozen_does_not_count) {
+  HeartbeatWatch watch(RunFolder(path_), 2, 30, 60, true);
+  beat(0, "training");
+  beat(1, "training");
+  EXPECT_THAT(watch.overdue({false, false}, 1000), IsEmpty());
+  EXPECT_THAT(watch.overdue({false, false}, 4600), IsEmpty());
+  EXPECT_LE(watch.silent_seconds(0), 5);
+  for (double now = 4601; now < 4624; ++now) EXPECT_THAT(watch.overdue({false, false}, now), IsEmpty()) << now;
+  for (double now = 4624; now < 4630; ++now) watch.overdue({false, false}, now);
+  EXPECT_THAT(watch.overdue({false, false}, 4630), ElementsAre(0, 1));
+}
+
 /// A beat of the awaited rank is read a moment before those of the others.
 TEST_F(Heartbeats, after_a_long_checkpoint_nobody_is_overdue_at_once) {
   EXPECT_THAT(after(3 * kTimeout, "checkpoint"), IsEmpty());
