@@ -21,7 +21,8 @@ constexpr int kMostFailures = 5;
 void Evaluator::start(const RunFolder& folder, const RunSpec& spec, int generation, Journal& journal) {
   if (generation != generation_) failures_ = 0;
   generation_ = generation;
-  again_at_ = 0;
+  again_at_ = killed_at_ = 0;
+  process_.reset();  // of an earlier one only where it cannot be ended
   wanted_ = true;
   Command command;
   const std::string who = "the evaluator on " + host_name();
@@ -71,10 +72,15 @@ void Evaluator::signal(int number) {
   if (process_) signal_process(*process_, number);
 }
 
+bool Evaluator::running() const {
+  return process_ && (killed_at_ == 0 || monotonic_seconds() - killed_at_ < kUnkillableSeconds);
+}
+
 void Evaluator::kill() {
   wanted_ = false;
   again_at_ = 0;
   if (!process_) return;
+  if (killed_at_ == 0) killed_at_ = monotonic_seconds();
   for (const NamedProcess& one : find_descendants(process_->pid, {})) signal_process(one.process, SIGKILL);
   signal_process(*process_, SIGKILL);
 }

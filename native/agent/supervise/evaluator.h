@@ -24,7 +24,8 @@ class Evaluator {
   /// Notes when its log grew; to be called often.
   void look_at_log();
 
-  bool running() const { return process_.has_value(); }
+  /// One that was killed a minute ago and has not ended counts no longer: a driver or disk holds it.
+  bool running() const;
   const std::optional<ProcessId>& process() const { return process_; }
 
   /// To be told of every ended child; true when it was the evaluator.
@@ -36,8 +37,9 @@ class Evaluator {
 
  private:
   int generation_ = 0;
-  int failures_ = 0;     ///< in this generation
-  double again_at_ = 0;  ///< monotonic seconds; 0: never
+  int failures_ = 0;      ///< in this generation
+  double again_at_ = 0;   ///< monotonic seconds; 0: never
+  double killed_at_ = 0;  ///< monotonic seconds; 0: it was not killed
   bool wanted_ = false;
   std::optional<ProcessId> process_;
   std::optional<LogTimes> times_;

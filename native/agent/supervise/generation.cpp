@@ -29,7 +29,7 @@ constexpr double kLostSeconds = 1.5;        // a record may still be on its way 
 }  // namespace
 
 Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
-                       GenerationListener listener, RankHosts& hosts)
+                       GenerationListener listener, RankHosts& hosts, double unkillable)
     : folder_(folder),
       spec_(spec),
       number_(number),
@@ -38,7 +38,8 @@ Generation::Generation(const RunFolder& folder, const RunSpec& spec, int number,
       ranks_(static_cast<size_t>(spec.ranks)),
       heartbeats_(folder, spec.ranks, spec.hang_timeout, spec.start_timeout, spec.is_trainer),
       silence_(folder, spec.ranks, spec.silence_timeout),
-      begun_(monotonic_seconds()) {
+      begun_(monotonic_seconds()),
+      unkillable_(unkillable) {
   remove_heartbeats(folder);
   folder.remove_records(number, 0, spec.ranks);
   for (size_t index = 0; index < ranks_.size(); ++index) {
@@ -226,9 +227,12 @@ void Generation::kill_what_is_left(double now) {
     }
     return hosts_.kill_programs(pending);
   }
-  if (!hosts_.kill_everything()) return;
+  const bool all_gone = hosts_.kill_everything();
+  if (!all_gone && now - kill_at_ < unkillable_) return;
   for (size_t index = 0; index < ranks_.size(); ++index) {  // nobody is left who could write a record
-    if (!ranks_[index].record) declare_lost(static_cast<int>(index));
+    if (ranks_[index].record) continue;
+    if (!all_gone) unended_.push_back(static_cast<int>(index));
+    declare_lost(static_cast<int>(index));
   }
 }
 
@@ -258,6 +262,17 @@ bool Generation::poll() {
 }
 
 GenerationResult Generation::result(bool stop_requested) const {
+  GenerationResult result = verdict(stop_requested);
+  if (unended_.empty()) return result;
+  // Its GPUs and ports are not free, and the next generation would wait for them for ever.
+  result.worth_retrying = false;
+  result.reason = result.reason.value_or("stopped") + "; " + ranks_text(unended_) + " on " + hosts_text(unended_) +
+                  " could not be ended by SIGKILL in " + std::to_string(static_cast<int>(unkillable_)) +
+                  " s, as in a call of a driver or disk that hangs. That node may need a reboot";
+  return result;
+}
+
+GenerationResult Generation::verdict(bool stop_requested) const {
   std::vector<ExitRecord> records;
   for (const Rank& rank : ranks_) records.push_back(*rank.record);
   const auto all = [&records](auto condition) { return std::all_of(records.begin(), records.end(), condition); };

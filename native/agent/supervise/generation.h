@@ -11,6 +11,7 @@
 #include "agent/ranks/silence.h"
 #include "agent/run/folder/run_spec.h"
 #include "agent/run/run_state.h"
+#include "agent/system/kill.h"
 #include "agent/system/spawn.h"
 
 namespace trainyard {
@@ -43,9 +44,10 @@ struct GenerationListener {
 
 class Generation {
  public:
-  /// Starts mpiexec. `hosts`, where the ranks run, must outlive this.
+  /// Starts mpiexec. `hosts`, where the ranks run, must outlive this. `unkillable`: after how many
+  /// seconds of SIGKILL a rank that does not end counts as lost, and no restart follows.
   Generation(const RunFolder& folder, const RunSpec& spec, int number, const Command& mpiexec,
-             GenerationListener listener, RankHosts& hosts);
+             GenerationListener listener, RankHosts& hosts, double unkillable = kUnkillableSeconds);
 
   const ProcessId& mpiexec() const { return mpiexec_; }
   bool all_started() const;
@@ -61,6 +63,8 @@ class Generation {
   /// The same because a person asked for it: an own program that has not ended after its
   /// `stop_grace` is killed.
   void ask_to_stop();
+  /// Whether a rank has failed, or the ranks are being ended.
+  bool is_failing() const { return ending_ || failure_seen_ > 0; }
   /// Ends everything at once; `poll` returns true soon after.
   void end_now();
   /// Ends everything as a failure with this reason, unless it is ending already. Rank 0 of a
@@ -103,6 +107,7 @@ class Generation {
   void begin_ending(double grace);
   void pass_on_terminations();
   void kill_what_is_left(double now);
+  GenerationResult verdict(bool stop_requested) const;
   bool all_over() const;
   std::string mpiexec_last_words() const;
   std::string rank_log(int index) const;
@@ -127,6 +132,8 @@ class Generation {
   bool ending_ = false;
   bool stall_told_ = false, silence_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
+  const double unkillable_;                  ///< seconds from kill_at_
+  std::vector<int> unended_;                 ///< ranks that SIGKILL did not end
   double rescue_ends_ = 0;                   ///< monotonic seconds; 0: nothing was given up
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others
   std::optional<std::string> own_reason_;    ///< of end_because: a hang, a missed start, a lost node, mpiexec's end

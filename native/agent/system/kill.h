@@ -22,6 +22,10 @@ inline constexpr const char* kRunVariable = "TRAINYARD_RUN_DIR";
 /// is the run's.
 inline constexpr const char* kTerminalEntry = "TRAINYARD_TERMINAL=1";
 
+/// So long a process that had SIGKILL is waited for. One within a call of a hung driver or disk does
+/// not end.
+inline constexpr double kUnkillableSeconds = 60;
+
 /// Sends `signal` to that very process; false when it is gone or may not be signalled.
 bool signal_process(const ProcessId& process, int signal);
 
