@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,12 +26,14 @@ constexpr size_t kIdDigits = 32;
 constexpr size_t kNameBytes = 16;
 constexpr size_t kMostBy = 200;  // bytes
 constexpr int64_t kMostGpus = 1024;
+constexpr const char* kFresh = ".new";  // ends the name of a ticket that is being written
+constexpr double kFreshSeconds = 60;    // after which its writer is dead
 
 std::string queue_of(const std::string& folder) { return folder + "/queue"; }
 
 /// Open and locked. Others see it once it has this path, whole.
 Descriptor locked_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
+  const std::string fresh = path + kFresh;
   Descriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) throw file_error("make", fresh);
   try {
@@ -42,6 +45,11 @@ Descriptor locked_file(const std::string& path, const std::string& text) {
     throw;
   }
   return file;
+}
+
+bool is_older(const std::string& path, double seconds) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0 && now_seconds() - static_cast<double>(info.st_mtim.tv_sec) > seconds;
 }
 
 /// Whether a living process holds it. Of a dead one it is removed.
@@ -63,7 +71,9 @@ std::vector<std::string> ticket_files(const std::string& locks_folder) {
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    if (is_hex(entry->path().filename().string(), 2 * kNameBytes)) paths.push_back(entry->path().string());
+    const std::string name = entry->path().filename().string(), path = entry->path().string();
+    if (is_hex(name, 2 * kNameBytes)) paths.push_back(path);
+    if (name.ends_with(kFresh) && is_older(path, kFreshSeconds)) ::unlink(path.c_str());
   }
   return paths;
 }

@@ -21,7 +21,8 @@ class GpuTurn {
 
   /// Takes locks as soon as so many of `usable` are free and not kept for those ahead. From then on
   /// the ticket is for these GPUs alone: it keeps its number, and no other GPU from those behind.
-  /// `usable`: what works, and on which nobody computes. Throws file_error.
+  /// `usable`: what works, and on which nobody computes. With many ahead it looks seldom: each 10 s
+  /// where 40 are. Throws file_error.
   std::optional<GpuLocks> look(const std::vector<GpuName>& usable, const GpuHolder& holder);
 
   /// Those whose locks look() took, in the order of the ticket.
@@ -38,6 +39,7 @@ class GpuTurn {
   int64_t number_;
   std::vector<std::string> ahead_;  ///< whose starts come first
   std::vector<int> taken_;
+  double next_look_ = 0;  ///< monotonic seconds
 };
 
 }  // namespace trainyard

@@ -2,11 +2,16 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "agent/join/node_ranks.h"
+#include "agent/system/clock.h"
 
 namespace trainyard {
+
+namespace {
+
+constexpr double kAgainSeconds = 2;  // after an error
+
+}  // namespace
 
 NodeGpus::NodeGpus(const RunFolder& folder, const std::string& host, int lock_fd, GpuLocks locks)
     : folder_(folder), host_(host), lock_fd_(lock_fd), locks_(std::move(locks)) {
@@ -25,7 +30,7 @@ bool NodeGpus::obey(const Json& message, Wire& wire) {
   const std::string kind = fields.string("kind");
   if (kind == "queue") {
     enter(fields);
-    tell(wire);
+    tell(wire, wait_->text());
   } else if (kind == "take") {
     may_take_ = may_take_ || fields.string("ticket") == ticket_;
   } else if (kind == "leave_queue") {
@@ -56,36 +61,38 @@ void NodeGpus::enter(const Fields& message) {
   }
 }
 
-void NodeGpus::tell(Wire& wire) {
+void NodeGpus::tell(Wire& wire, const std::string& text) {
   Json message{{"kind", "queued"}, {"ticket", ticket_}, {"number", wait_->number()}};
-  if (!wait_->text().empty()) message["text"] = wait_->text();
-  told_ = wait_->text();
+  if (!text.empty()) message["text"] = text;
+  sent_text_ = text;
   wire.send(message);
   if (has_taken_) wire.send({{"kind", "taken"}, {"ticket", ticket_}, {"gpus", wait_->taken()}});
 }
 
 bool NodeGpus::look(Wire* wire) {
-  if (!wait_ || !may_take_ || has_taken_) return false;
+  if (!wait_ || !may_take_ || has_taken_ || monotonic_seconds() < next_look_) return false;
+  std::string text;
   try {
-    if (std::optional<GpuLocks> locks = wait_->look()) {
-      has_taken_ = true;
-      locks_.add(std::move(*locks));
-      stand_guard();
+    if (wait_->taken().empty()) {
+      if (std::optional<GpuLocks> locks = wait_->look()) locks_.add(std::move(*locks));
     }
-    if (wire != nullptr && (has_taken_ || told_ != wait_->text())) tell(*wire);
+    if (!wait_->taken().empty()) {
+      stand_guard();
+      has_taken_ = true;
+    }
+    text = wait_->text();
   } catch (const std::exception& error) {
-    if (wire == nullptr) return false;  // the head could not hear of it: the next look tries again
-    std::fprintf(stderr, "agent: error: %s\n", error.what());
-    give_back();
-    wire->send({{"kind", "trouble"}, {"message", error.what()}});
+    text = "waiting for " + host_ + ", which cannot take its GPUs and tries again: " + error.what();
+    next_look_ = monotonic_seconds() + kAgainSeconds;
   }
+  if (wire != nullptr && (has_taken_ || sent_text_ != text)) tell(*wire, text);
   return has_taken_;
 }
 
 void NodeGpus::give_back() {
   wait_.reset();
   ticket_.clear();
-  told_.clear();
+  sent_text_.clear();
   may_take_ = has_taken_ = false;
   locks_.give_back();
 }

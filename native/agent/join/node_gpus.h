@@ -22,7 +22,8 @@ class NodeGpus {
   bool obey(const Json& message, Wire& wire);
   /// Looks whether it is this run's turn; to be called often. `wire`: nullptr while the head is not
   /// connected. Returns true when it has just taken the GPUs: a new guard has their locks then. An
-  /// error goes to the head, in a message `trouble`, which ends the run.
+  /// error, which may pass as on a full disk, goes to the head as the text of the wait; after 2 s it
+  /// tries again.
   bool look(Wire* wire);
   /// Whether the run waits in the queue, as far as the head has said.
   bool waits() const { return wait_ != nullptr; }
@@ -35,7 +36,7 @@ class NodeGpus {
 
  private:
   void enter(const Fields& message);
-  void tell(Wire& wire);
+  void tell(Wire& wire, const std::string& text);
   void stand_guard();
 
   const RunFolder folder_;
@@ -47,7 +48,8 @@ class NodeGpus {
   std::unique_ptr<GpuWait> wait_;  ///< with the ticket, until all nodes have taken
   bool may_take_ = false;          ///< all nodes have the ticket's number
   bool has_taken_ = false;
-  std::string told_;  ///< the text that the head has
+  double next_look_ = 0;   ///< monotonic seconds
+  std::string sent_text_;  ///< the text that the head has
 };
 
 }  // namespace trainyard

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/messages/joined.h"
+
 namespace trainyard {
 
 namespace {
@@ -30,9 +32,9 @@ std::string hosts_text(const std::vector<std::string>& hosts) {
     if (std::ranges::find(once, host) == once.end()) once.push_back(host);
   }
   const size_t named = once.size() <= kMostHosts ? once.size() : kMostHosts - 1;
-  std::string text;
-  for (size_t index = 0; index < named; ++index) text += (index == 0 ? "" : ", ") + once[index];
-  return named == once.size() ? text : text + " and " + std::to_string(once.size() - named) + " more";
+  const size_t unnamed = once.size() - named;
+  once.resize(named);
+  return joined(once, ", ") + (unnamed == 0 ? "" : " and " + std::to_string(unnamed) + " more");
 }
 
 }  // namespace trainyard

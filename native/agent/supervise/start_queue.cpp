@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/messages/hmac.h"
+#include "agent/messages/joined.h"
 #include "agent/system/clock.h"
 
 namespace trainyard {
@@ -29,12 +30,6 @@ std::vector<int> gpus_of_head(const RunSpec& spec) {
   const std::vector<NodeQueue>& nodes = spec.queue->nodes;
   if (spec.nodes.size() < 2) return nodes.front().gpus;
   return std::ranges::find(nodes, spec.nodes.front().host, &NodeQueue::host)->gpus;  // parse_run_spec saw it
-}
-
-std::string joined_text(const std::vector<std::string>& texts, const std::string& between) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : between) + text;
-  return joined;
 }
 
 }  // namespace
@@ -99,7 +94,7 @@ bool StartQueue::all_have_one_number() {
 bool StartQueue::all_are_here() {
   const std::vector<std::string> missing = cluster_->missing();
   if (missing.empty()) return true;
-  text_ = (missing.size() == 1 ? "waiting for node " : "waiting for nodes ") + joined_text(missing, ", ");
+  text_ = "waiting for " + nodes_text(missing);
   return false;
 }
 
@@ -119,7 +114,7 @@ void StartQueue::describe() {
   std::vector<std::string> texts = cluster_ == nullptr ? std::vector<std::string>() : cluster_->queue()->texts();
   const bool waits = for_gpus_ && for_gpus_->taken().empty() && !for_gpus_->text().empty();
   if (waits) texts.insert(texts.begin(), for_gpus_->text());
-  if (!texts.empty()) text_ = joined_text(texts, "; and ");
+  if (!texts.empty()) text_ = joined(texts, "; and ");
 }
 
 GpuLocks StartQueue::locks() {

@@ -19,6 +19,7 @@
 #include <cstdlib>
 
 #include "agent/join/join.h"
+#include "agent/messages/joined.h"
 #include "agent/ranks/rank_environment.h"
 #include "agent/run/folder/checkpoints.h"
 #include "agent/supervise/supervisor.h"
@@ -45,12 +46,6 @@ constexpr double kEnoughSeconds = 30;  // for all nodes to be back, where fewer 
 /// For the ranks of a lost node to be gone: the node ends them 18 s after it last heard the head.
 /// Without ranks on the head one of them may be rank 0, which writes where the next one will.
 constexpr double kOldLeaderSeconds = 10;
-
-std::string joined_text(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 /// "gpu2: it did not join: …", of the first of these nodes of which that is known: what a client
 /// said.
@@ -129,8 +124,8 @@ std::optional<GenerationResult> Supervisor::wait_for_nodes(bool first) {
     return result;
   }
   const std::optional<std::string> known = written_why(folder_, missing);
-  result.reason = (missing.size() == 1 ? "node " : "nodes ") + joined_text(missing) + " did not " +
-                  (first ? "join" : "come back") + " within " + std::to_string(static_cast<int>(longest)) + " s" +
+  result.reason = nodes_text(missing) + " did not " + (first ? "join" : "come back") + " within " +
+                  std::to_string(static_cast<int>(longest)) + " s" +
                   (first ? "" : " (\"nodeReturnTimeout\" of the profile)") + (known ? " (" + *known + ")" : "") +
                   advice;
   return result;

@@ -29,8 +29,7 @@ std::optional<GenerationResult> Supervisor::wait_in_queue() {
       std::make_unique<StartQueue>(spec_, GpuHolder{spec_.id, folder_.dir()}, has_others ? cluster_.get() : nullptr);
   GenerationResult failed;
   while (!stop_ && !failed.reason) {
-    if (looks_ready()) {
-      begin_with(*queue_);
+    if (begins()) {
       queue_.reset();
       if (!cluster_) failed.reason = open_cluster();
       return failed.reason ? std::optional(failed) : std::nullopt;
@@ -43,15 +42,19 @@ std::optional<GenerationResult> Supervisor::wait_in_queue() {
   return stop_ ? stopped_while("waited in the queue") : failed;
 }
 
-/// What fails may pass, as on a full disk: the run goes on waiting, and says why.
-bool Supervisor::looks_ready() {
+/// Whether its turn has come, and it has begun. What fails may pass, as on a full disk: the run goes
+/// on waiting with what it has, and says why.
+bool Supervisor::begins() {
   if (monotonic_seconds() < next_queue_look_) return false;
   std::string text;
   try {
-    if (queue_->look()) return true;
+    if (queue_->look()) {
+      begin_with(*queue_);
+      return true;
+    }
     text = queue_->text();
-  } catch (const Error& error) {
-    text = std::string("waiting, but the queue cannot be looked at: ") + error.what();
+  } catch (const std::exception& error) {
+    text = std::string("waiting, and trying again, since its turn cannot be taken: ") + error.what();
     next_queue_look_ = monotonic_seconds() + kAgainSeconds;
   }
   if (state_.waiting == text) return false;
@@ -60,7 +63,7 @@ bool Supervisor::looks_ready() {
   return false;
 }
 
-/// run.json names the GPUs that the run has.
+/// run.json names the GPUs that the run has. After an error it can be called again.
 void Supervisor::begin_with(StartQueue& queue) {
   gpu_locks_.add(queue.locks());
   stand_guard();

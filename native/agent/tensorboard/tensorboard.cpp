@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "agent/messages/joined.h"
 #include "agent/messages/json.h"
 #include "agent/system/clock.h"
 #include "agent/system/kill.h"
@@ -55,8 +56,7 @@ void require_own_folder_of(const std::string& socket) {
 }
 
 std::string last_words(const RunFolder& folder) {
-  std::string text;
-  for (const std::string& line : last_lines(folder.log("tensorboard"), 3)) text += (text.empty() ? "" : " / ") + line;
+  const std::string text = joined(last_lines(folder.log("tensorboard"), 3), " / ");
   return text.empty() ? "it said nothing" : text;
 }
 
@@ -109,11 +109,16 @@ TensorboardStart::TensorboardStart(const RunFolder& folder, const TensorboardOpt
   command.cwd = folder.dir();
   command.log = folder.log("tensorboard");
   started_.process = start_detached(command);
-  replace_file(folder.tensorboard(), to_line(Json{{"pid", started_.process.pid},
-                                                  {"startTime", started_.process.start_time},
-                                                  {"bootId", boot_id()},
-                                                  {"socket", started_.socket}}) +
-                                         "\n");
+  const Json record{{"pid", started_.process.pid},
+                    {"startTime", started_.process.start_time},
+                    {"bootId", boot_id()},
+                    {"socket", started_.socket}};
+  try {
+    replace_file(folder.tensorboard(), to_line(record) + "\n");
+  } catch (const Error&) {  // one without a record is found by nobody, and could not be stopped
+    signal_process(started_.process, SIGKILL);
+    throw;
+  }
 }
 
 std::optional<TensorboardProcess> TensorboardStart::step() {

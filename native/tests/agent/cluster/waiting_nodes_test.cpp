@@ -225,6 +225,22 @@ TEST_F(WaitingNodes, FailTheRunWhereTheyCannotQueue) {
   EXPECT_TRUE(holder(*client_, 0).is_null());
 }
 
+TEST_F(WaitingNodes, TryAgainWhereTheirQueueCannotBeWritten) {
+  GpuLocks second = hold_second(0);
+  const std::string dir = start_both(spec_of("a", {0}, {0}));
+  ASSERT_TRUE(waits_for(dir, "waiting for GPU 0 on gpu2: 1st in the queue")) << state(dir);
+  const std::string queue = folder_.file("locks2/queue");
+  std::filesystem::remove_all(queue);
+  write_file(queue, "a file");
+  ASSERT_TRUE(waits_for(dir, "waiting for gpu2, which cannot take its GPUs and tries again: ")) << state(dir);
+  std::filesystem::remove(queue);
+  ASSERT_TRUE(waits_for(dir, "waiting for GPU 0 on gpu2: 1st in the queue")) << state(dir);
+  second.give_back();
+  let_end("a");
+  EXPECT_EQ(ended(dir)["phase"], "finished");
+  expect_nothing_left();
+}
+
 TEST_F(WaitingNodes, FailTheRunSoonWhereTheyCannotJoin) {
   const GpuLocks first = hold_first(0);
   Json spec = spec_of("a", {0}, {0});

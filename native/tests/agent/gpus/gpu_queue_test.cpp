@@ -109,9 +109,14 @@ TEST_F(GpuQueueing, CountsNoFileThatNobodyHolds) {
   queue(*one, ticket('a', {0}, 1));
   write_file(folder_.file("locks/queue/" + id_of('f')), R"({"ticket":"f","number":0})");
   write_file(folder_.file("locks/queue/notes"), "somebody's");
+  const std::string half = folder_.file("locks/queue/" + id_of('e') + ".new"), young = half + ".new";
+  for (const std::string& path : {half, young}) write_file(path, "{");
+  std::filesystem::last_write_time(half, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
   EXPECT_EQ(waiting(*one), "a");
   EXPECT_FALSE(std::filesystem::exists(folder_.file("locks/queue/" + id_of('f'))));
   EXPECT_TRUE(std::filesystem::exists(folder_.file("locks/queue/notes")));
+  EXPECT_FALSE(std::filesystem::exists(half)) << "of a process that was killed while it wrote";
+  EXPECT_TRUE(std::filesystem::exists(young)) << "its writer may live";
 }
 
 TEST_F(GpuQueueing, RefusesWhatIsNoTicket) {

@@ -149,6 +149,25 @@ TEST_F(WaitingRuns, QueueAgainWhereTheirTicketWasRemoved) {
   EXPECT_EQ(ended(first)["phase"], "finished");
 }
 
+// As on a full disk: a folder stands where run.json is to be written.
+TEST_F(WaitingRuns, KeepTheirTurnWhereTheyCannotBegin) {
+  const std::string first = start(on_gpus("a", {0}, {0}));
+  ASSERT_TRUE(wait_for_phase(first, "running"));
+  const std::string second = start(on_gpus("b", {0}, {0}));
+  ASSERT_TRUE(waits_for(second, "held by run a"));
+  const std::string file = second + "/run.json", kept = second + "/kept.json";
+  std::filesystem::rename(file, kept);
+  std::filesystem::create_directory(file);
+  let_end("a");
+  ASSERT_TRUE(waits_for(second, "waiting, and trying again, since its turn cannot be taken: ")) << state(second);
+  std::filesystem::remove(file);
+  std::filesystem::rename(kept, file);
+  let_end("b");
+  EXPECT_EQ(ended(second)["phase"], "finished");
+  EXPECT_EQ((*read_json_object(file))["gpus"], Json::array({0}));
+  EXPECT_EQ(order(), "a=0\nb=0\n");
+}
+
 TEST_F(WaitingRuns, NameGpusThatNobodyCanTake) {
   write_file(folder_.file("nvml"), "gpus 2\nlost 1\n");
   const std::string dir = start(on_gpus("a", {0, 1}, {0, 1}));
