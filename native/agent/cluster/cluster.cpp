@@ -173,6 +173,7 @@ void Cluster::take(ClusterNode& node, const Json& message) {
     const Json* left = fields.find("left");
     node.left = left == nullptr ? Json::array() : *left;
   } else if (kind == "leaving") {
+    node.leaving = node.pid;
     journal_.event("stop_requested", {{"mode", "checkpoint"},
                                       {"by", "node " + node.spec.host + ", whose agent got " + fields.string("why")}});
   } else if (kind == "trouble" && !failure_) {
@@ -252,7 +253,7 @@ Json Cluster::nodes_json() const {
 std::vector<std::string> Cluster::missing() const {
   std::vector<std::string> hosts;
   for (const ClusterNode& node : nodes_) {
-    if (!node.is_here()) hosts.push_back(node.spec.host);
+    if (!node.stays()) hosts.push_back(node.spec.host);
   }
   return hosts;
 }
@@ -260,14 +261,14 @@ std::vector<std::string> Cluster::missing() const {
 std::vector<NodeSpec> Cluster::present() const {
   std::vector<NodeSpec> specs;
   for (const ClusterNode& node : nodes_) {
-    if (node.is_here()) specs.push_back(node.spec);
+    if (node.stays()) specs.push_back(node.spec);
   }
   return specs;
 }
 
 std::optional<std::string> Cluster::blind_leader() const {
   for (const ClusterNode& node : nodes_) {
-    if (!node.is_here() || !node.spec.has_ranks()) continue;
+    if (!node.stays() || !node.spec.has_ranks()) continue;
     return node.shared || &node == &nodes_.front() ? std::nullopt : std::optional(node.spec.host);
   }
   return std::nullopt;
@@ -275,7 +276,6 @@ std::optional<std::string> Cluster::blind_leader() const {
 
 void Cluster::begin_generation(int number, const RunSpec& spec, const std::string& launch_log,
                                const ControlChannel& control) {
-  const std::vector<NodeSpec>& nodes = spec.nodes;
   generation_ = number;
   argv_ = spec.argv;
   program_ = own_program(spec, number);
@@ -287,7 +287,7 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
   for (ClusterNode& node : nodes_) {
     const bool takes_part =
         node.spec.has_ranks() &&
-        std::any_of(nodes.begin(), nodes.end(), [&node](const NodeSpec& one) { return one.host == node.spec.host; });
+        std::ranges::find(spec.nodes, node.spec.host, [](const NodeSpec& one) { return one.host; }) != spec.nodes.end();
     node.first = first;
     node.count = takes_part ? node.spec.slots : 0;
     first += node.count;

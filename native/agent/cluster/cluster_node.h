@@ -45,7 +45,11 @@ struct ClusterNode {
   std::optional<int64_t> settled;  ///< the newest `settle` it has answered
   Json left = Json::array();       ///< what it could not end
 
+  int leaving = 0;  ///< the process of the node that has said that it goes away; 0: none
+
   bool is_here() const { return wire && ready; }
+  /// Whether it is here, and can have ranks of the next generation.
+  bool stays() const { return is_here() && leaving != pid; }
   bool holds(int rank) const { return rank >= first && rank < first + count; }
 };
 

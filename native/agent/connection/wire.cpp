@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr size_t kLongestLine = 256 << 10;
+constexpr size_t kLongestLine = 8 << 20;   // as a request's: a command line may name thousands of files
 constexpr size_t kLongestGreeting = 1024;  // of a side that has proved nothing yet
 constexpr size_t kMacDigits = 64;
 constexpr size_t kChallengeBytes = 32;

@@ -1,5 +1,6 @@
 #include "agent/rpc/run_start.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include "agent/run/lease.h"
 #include "agent/run/run_state.h"
 #include "agent/system/clock.h"
+#include "agent/system/kill.h"
 #include "agent/system/paths.h"
 #include "agent/system/spawn.h"
 #include "agent/system/tail.h"
@@ -78,6 +80,7 @@ class StartRun : public Job {
       throw RpcError(RpcCode::bad_state, "the supervisor of " + folder_.dir() + " ended at once: " + last_words());
     }
     if (monotonic_seconds() >= deadline_) {
+      signal_process(supervisor_, SIGKILL);  // the caller hears that nothing runs, and may start another
       throw RpcError(RpcCode::input_output,
                      "the supervisor of " + folder_.dir() + " did not begin within 25 s: " + last_words());
     }

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "agent/figures/gpu_process.h"
 #include "agent/system/clock.h"
@@ -35,27 +35,16 @@ double time_of(const std::string& line) {
 }  // namespace
 
 void thin_samples(const std::string& path, double now) {
-  const std::string thinned = path + ".tmp-" + std::to_string(::getpid());
-  {
-    std::ifstream in(path);
-    std::ofstream out(thinned, std::ios::trunc);
-    std::string line;
-    double last_kept = 0;
-    while (std::getline(in, line)) {
-      const double time = time_of(line);
-      if (time <= 0 || (time >= last_kept && time - last_kept < period_at_age(now - time))) continue;
-      last_kept = time;
-      out << line << '\n';
-    }
-    out.flush();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(thinned, ignored);
-      throw file_error("write", thinned);
-    }
+  std::istringstream in(read_file(path));
+  std::string line, kept;
+  double last_kept = 0;
+  while (std::getline(in, line)) {
+    const double time = time_of(line);
+    if (time <= 0 || (time >= last_kept && time - last_kept < period_at_age(now - time))) continue;
+    last_kept = time;
+    kept += line + '\n';
   }
-  std::filesystem::permissions(thinned, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  if (std::rename(thinned.c_str(), path.c_str()) != 0) throw file_error("replace", path);
+  replace_file(path, kept);
 }
 
 SampleFile::SampleFile(const RunFolder& folder, const std::string& host)

@@ -106,7 +106,7 @@ GenerationResult Supervisor::run_generations() {
   if (spec_.tensorboard) tensorboard_.start(folder_, spec_, journal_);
   if (auto without = wait_for_nodes(true)) return *without;
   GenerationResult result = run_generation();
-  while (result.worth_retrying && restarts_ < spec_.max_restarts) {
+  while (result.worth_retrying && !stop_came_first_ && restarts_ < spec_.max_restarts) {
     if (stop_) return as_stopped(result);
     say_restarting(result, spec_.max_restarts - ++restarts_);
     notifier_.tell("restarting",
@@ -194,6 +194,7 @@ void Supervisor::request_stop(const StopRequest& request) {
   stop_ = request;
   journal_.event("stop_requested", {{"mode", mode_name(request.mode)}, {"by", request.by}});
   if (generation_) {
+    stop_came_first_ = stop_came_first_ || !generation_->is_failing();
     set_phase("stopping");
     stop_now() ? generation_->end_now() : generation_->ask_to_stop();
   }

@@ -47,7 +47,7 @@ class Supervisor {
   /// Until the run has what it waits for before it begins; what it ends with where it is stopped
   /// meanwhile.
   std::optional<GenerationResult> wait_in_queue();
-  bool looks_ready();
+  bool begins();
   void begin_with(StartQueue& queue);
   void stand_guard();
   std::optional<std::string> open_cluster();
@@ -94,6 +94,7 @@ class Supervisor {
   int lock_fd_;  ///< of the run folder's lock
   std::unique_ptr<Guard> guard_;
   Evaluator evaluator_;
+  bool stop_came_first_ = false;  ///< before any failure of the generation: no restart follows one
   TensorboardWatch tensorboard_;
   SampleLog samples_;
   Reports reports_;

@@ -24,7 +24,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 58> kFiles{"run.json",
+constexpr std::array<std::string_view, 59> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -54,6 +54,7 @@ constexpr std::array<std::string_view, 58> kFiles{"run.json",
                                                   "logs/eval.times",
                                                   "logs/mpiexec.log",
                                                   "logs/tensorboard.log",
+                                                  "logs/notify.log",
                                                   "heartbeats/rank-#",
                                                   "heartbeats/eval",
                                                   "exits/gen-#-rank-#.json",

@@ -130,6 +130,30 @@ TEST_F(ClusterTest, AKilledJoinLeavesNoRankAndItsNodeMayComeBack) {
   EXPECT_EQ(last["generation"], 2);
 }
 
+TEST_F(ClusterTest, ANodeThatLeavesGetsNoRanksOfTheNextGeneration) {
+  Json spec = spread_script("sleep 60");
+  spec["limits"]["maxRestarts"] = 1;
+  spec["limits"]["minNodes"] = 1;
+  const std::string dir = start_spread(spec);
+  ASSERT_TRUE(wait_for_phase(dir, "running"));
+  ASSERT_TRUE(signal_process(second_join(dir), SIGTERM));
+  EXPECT_TRUE(eventually([&] {
+    const std::vector<Json> waits = events(dir, "waiting_for_nodes");
+    return !events(dir, "restarting").empty() && !waits.empty() && waits.back()["hosts"] == Json::array({"gpu2"});
+  }));
+  client_->call("run.stop", {{"dir", dir}, {"mode", "now"}, {"by", "tester"}});
+  EXPECT_EQ(ended(dir)["phase"], "stopped");
+  EXPECT_EQ(events(dir, "started").size(), 1U);
+}
+
+TEST_F(ClusterTest, ALongCommandLineReachesEveryNode) {
+  Json spec = spread_script("echo $#");
+  for (int index = 0; index < 10; ++index) spec["argv"].push_back(std::string(100'000, 'x'));
+  const std::string dir = start_spread(spec);
+  EXPECT_EQ(ended(dir)["phase"], "finished") << state(dir)["reason"];
+  EXPECT_EQ(text(dir + "/logs/rank-3.log"), "9\n");
+}
+
 TEST_F(ClusterTest, AStoppedJoinIsALostNodeThatComesBackWithoutLosingABytes) {
   Json spec = spread_script(kUntilSecondGeneration +
                             "n=0; while [ $n -lt 100000 ]; do n=$((n+1)); echo line $n; sleep 0.01; done");

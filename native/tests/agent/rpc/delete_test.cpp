@@ -15,7 +15,7 @@ using DeleteTest = ClusterTest;
 
 TEST(RunContent, IsWhatTheContractNames) {
   for (const char* ours :
-       {"run.json", "about.json", "state.json.tmp-123", "logs/rank-12.log", "gpus/gpu1.local.jsonl",
+       {"run.json", "about.json", "state.json.tmp-123", "logs/rank-12.log", "logs/notify.log", "gpus/gpu1.local.jsonl",
         "train/events.out.tfevents.1.host", "exits/gen-1-rank-0.json", "processes/gen-2-command.json",
         "processes/gen-2-ended", "processes/gen-2-given-up", "heartbeats/eval", "nodes/gpu2/join.state.json",
         "nodes/gpu2/not-joined.json", "checkpoints/step-00000120/manifest.json", "checkpoints/.tmp-step-00000120/x",

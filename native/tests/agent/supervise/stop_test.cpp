@@ -116,6 +116,20 @@ TEST_F(StopTest, AStopInPlaceOfARestartIsAStop) {
   EXPECT_EQ(events(dir, "started").size(), 1U) << "another generation was started";
 }
 
+TEST_F(StopTest, ARankThatFailsAfterAStopFailsTheRunWhateverRestartsAreLeft) {
+  for (const int restarts : {0, 3}) {
+    Json spec = command_spec("trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done", 1);
+    spec["limits"]["maxRestarts"] = restarts;
+    const std::string dir = start(spec);
+    ASSERT_TRUE(eventually([&] { return text(dir + "/logs/rank-0.log") == "ready\n"; }));
+    client_->call("run.stop", {{"dir", dir}, {"mode", "checkpoint"}, {"by", "me@here"}});
+    const Json last = ended(dir);
+    EXPECT_EQ(last["phase"], "failed") << restarts;
+    EXPECT_EQ(last["exitCode"], 9) << restarts;
+    EXPECT_EQ(last["generation"], 1) << restarts;
+  }
+}
+
 // A folder in the place of stop.json stands for a disk that takes no file any more.
 TEST_F(StopTest, ReachesTheSupervisorWhereNothingCanBeWritten) {
   for (const char* mode : {"checkpoint", "now"}) {
