@@ -149,6 +149,7 @@ void Cluster::admit(std::unique_ptr<Wire> wire) {
                     {"head", node == &nodes_.front()},
                     {"token", token_},
                     {"copied", node->copy.offsets()},
+                    {"figures", node->copy.figures().copied()},
                     {"timed", node->copy.timed()}});
 }
 
@@ -172,6 +173,8 @@ void Cluster::take(ClusterNode& node, const Json& message) {
     node.settled = fields.integer("number", 0, INT64_MAX);
     const Json* left = fields.find("left");
     node.left = left == nullptr ? Json::array() : *left;
+  } else if (kind == "figures_notice" && fields.string("event").starts_with("figures_")) {
+    journal_.event(fields.string("event"), node.copy.figures().named(message.at("fields")));
   } else if (kind == "leaving") {
     node.leaving = node.pid;
     journal_.event("stop_requested", {{"mode", "checkpoint"},
@@ -288,19 +291,9 @@ void Cluster::begin_generation(int number, const RunSpec& spec, const std::strin
     const bool takes_part =
         node.spec.has_ranks() &&
         std::ranges::find(spec.nodes, node.spec.host, [](const NodeSpec& one) { return one.host; }) != spec.nodes.end();
-    node.first = first;
-    node.count = takes_part ? node.spec.slots : 0;
+    node.begin(number, first, takes_part ? node.spec.slots : 0);
     first += node.count;
     if (takes_part) members_.push_back(node.spec.host);
-    node.copy.set_ranks(number, node.first, node.count);
-    node.launch.reset();
-    node.launched_by = 0;
-    node.control = RelayedStream(number);
-    node.terminated.clear();
-    node.gone.clear();
-    node.activity.clear();
-    node.settled.reset();
-    node.clean_round = 0;
   }
   launches_ = std::make_unique<Tail>(launch_log);
 }

@@ -48,6 +48,20 @@ struct ClusterNode {
   int leaving = 0;  ///< the process of the node that has said that it goes away; 0: none
 
   bool is_here() const { return wire && ready; }
+  /// It takes part in a generation with these ranks, or with none.
+  void begin(int number, int first_rank, int ranks) {
+    first = first_rank;
+    count = ranks;
+    copy.set_ranks(number, first, count);
+    launch.reset();
+    launched_by = 0;
+    control = RelayedStream(number);
+    terminated.clear();
+    gone.clear();
+    activity.clear();
+    settled.reset();
+    clean_round = 0;
+  }
   /// Whether it is here, and can have ranks of the next generation.
   bool stays() const { return is_here() && leaving != pid; }
   bool holds(int rank) const { return rank >= first && rank < first + count; }

@@ -21,6 +21,7 @@ void HeadCopy::set_ranks(int generation, int first, int count) {
   first_ = first;
   count_ = count;
   missed_.clear();
+  figures_.set_part(first == 0 && count > 0);
 }
 
 Json HeadCopy::offsets() const {
@@ -49,6 +50,8 @@ bool HeadCopy::take(const std::string& kind, const Json& message) {
       take_beat(message);
     } else if (kind == "log") {
       take_log(message);
+    } else if (kind == "figures") {
+      figures_.take(message);
     } else if (kind == "times") {
       take_times(message);
     } else if (kind == "sample") {
@@ -77,6 +80,7 @@ void HeadCopy::take_record(const Json& message, bool ended) {
 }
 
 void HeadCopy::write_missed() {
+  figures_.flush();
   for (auto one = missed_.begin(); one != missed_.end(); one = missed_.erase(one)) {
     try {
       replace_file(one->first, one->second);

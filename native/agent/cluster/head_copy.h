@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "agent/cluster/head_figures.h"
 #include "agent/messages/json.h"
 #include "agent/run/folder/run_folder.h"
 #include "agent/run/log_times.h"
@@ -15,7 +16,8 @@ namespace trainyard {
 
 class HeadCopy {
  public:
-  HeadCopy(const RunFolder& folder, const std::string& host) : folder_(folder), samples_(folder, host) {}
+  HeadCopy(const RunFolder& folder, const std::string& host)
+      : folder_(folder), samples_(folder, host), figures_(folder, host) {}
 
   /// The ranks whose records and heartbeats this node may write now.
   void set_ranks(int generation, int first, int count);
@@ -25,6 +27,7 @@ class HeadCopy {
   Json offsets() const;
   /// Up to which sizes of the node's logs their times are known, by rank.
   Json timed() const;
+  const HeadFigures& figures() const { return figures_; }
   void begin() { known_ = true; }
 
  private:
@@ -38,6 +41,7 @@ class HeadCopy {
 
   RunFolder folder_;
   SampleFile samples_;
+  HeadFigures figures_;
   int generation_ = 0, first_ = 0, count_ = 0;
   bool known_ = false;
   std::map<std::string, std::string> missed_;  ///< of this generation: path and line

@@ -85,7 +85,7 @@ class Join {
         spec_(read_join_spec(folder, host)),
         head_(spec_),
         ranks_(folder, spec_),
-        copy_(folder),
+        copy_(folder, host),
         samples_(folder),
         activity_(folder) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -170,6 +170,7 @@ class Join {
       copy_.begin(static_cast<int>(fields.integer("number", 1, INT32_MAX)),
                   static_cast<int>(fields.integer("first", 0, INT32_MAX)),
                   static_cast<int>(fields.integer("count", 1, INT32_MAX)));
+      if (!shared_ && !fields.boolean_or("trainer", false)) copy_.follow_figures();
       ranks_.begin(message);
     } else if (kind == "control") {
       const bool of_this_generation = fields.integer("generation", 1, INT32_MAX) == ranks_.generation();
@@ -197,9 +198,8 @@ class Join {
     is_head_ = fields.boolean_or("head", false);
     const auto probe = read_json_object(folder_.file("nodes/probe.json"));
     shared_ = probe && probe->value("token", "") == fields.string("token");
-    const Json* copied = fields.find("copied");
-    const Json* timed = fields.find("timed");
-    copy_.set_offsets(copied == nullptr ? Json(nullptr) : *copied, timed == nullptr ? Json::object() : *timed);
+    const auto part = [&](const char* name) { return fields.find(name) == nullptr ? Json() : *fields.find(name); };
+    copy_.set_offsets(part("copied"), part("timed"), part("figures"));
     copy_.begin(ranks_.generation(), ranks_.first(), ranks_.count());
     ranks_.forget_told_gone();
     ranks_.control().rewind();
@@ -257,6 +257,7 @@ class Join {
     Wire* wire = head_.wire();
     if (wire == nullptr || !welcomed_) return;
     if (!shared_ && !copy_.drained() && waited < kDrainSeconds) return;
+    if (settling_->over && !copy_.concluded(*wire) && waited < kDrainSeconds) return;
     Json names = Json::array();
     for (const NamedProcess& one : left) names.push_back({{"pid", one.process.pid}, {"what", one.what}});
     if (settling_->over) gpus_.give_back();
@@ -331,7 +332,7 @@ class Join {
     return 1;
   }
 
-  std::set<int> spared() const { return gpus_.spared(samples_.asker()); }
+  std::set<int> spared() const { return gpus_.spared({samples_.asker(), copy_.pid()}); }
 
   void say(const std::string& state) {
     state_ = state;

@@ -30,7 +30,7 @@ std::string record_text(const std::string& path) {
 
 }  // namespace
 
-NodeCopy::NodeCopy(const RunFolder& folder) : folder_(folder) {
+NodeCopy::NodeCopy(const RunFolder& folder, const std::string& host) : folder_(folder), figures_(folder, host) {
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(folder.file("logs"), failed), end; !failed && entry != end;
        entry.increment(failed)) {
@@ -54,7 +54,8 @@ void NodeCopy::begin(int generation, int first, int count) {
   next_beat_ = next_idle_beat_ = 0;
 }
 
-void NodeCopy::set_offsets(const Json& copied, const Json& timed) {
+void NodeCopy::set_offsets(const Json& copied, const Json& timed, const Json& figures) {
+  figures_.set_offset(figures.is_number_integer() ? std::optional(figures.get<uint64_t>()) : std::nullopt);
   times_.clear();
   if (!copied.is_object()) {
     is_new_here_ = true;
@@ -78,6 +79,7 @@ void NodeCopy::pump(Wire& wire) {
   send_beat(wire);
   send_logs(wire);
   send_times(wire);
+  figures_.pump(wire);
 }
 
 void NodeCopy::send_records(Wire& wire) {

@@ -30,8 +30,11 @@ class NodeGpus {
   /// Leaves the queue, and frees the locks.
   void give_back();
 
-  /// Its own processes, which are none of the run's, and `other`.
-  std::set<int> spared(int other) const { return {guard_->process().pid, wait_ ? wait_->asker() : -1, other}; }
+  /// Its own processes, which are none of the run's, and `others`.
+  std::set<int> spared(std::set<int> others) const {
+    others.insert({guard_->process().pid, wait_ ? wait_->asker() : -1});
+    return others;
+  }
   int guard() const { return guard_->process().pid; }
 
  private:

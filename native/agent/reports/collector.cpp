@@ -21,7 +21,6 @@ constexpr size_t kLongestTag = 256;
 constexpr size_t kMostAtOnce = 200;
 constexpr int kReadsAtOnce = 8;
 constexpr const char* kState = "figures.state.json";
-constexpr const char* kFigures = "figures.jsonl";
 
 }  // namespace
 
@@ -44,8 +43,14 @@ std::vector<Scalar> thinned(const std::vector<Scalar>& figures) {
   return kept;
 }
 
-Collector::Collector(const RunFolder& folder, const std::string& logdir, double began, Notice notice)
-    : folder_(folder), began_(began), notice_(std::move(notice)), own_lines_(folder.metrics()) {
+Collector::Collector(const RunFolder& folder, const std::string& logdir, double began, Notice notice,
+                     const std::string& prefix)
+    : folder_(folder),
+      figures_(folder.file(prefix + "figures.jsonl")),
+      state_(folder.file(prefix + kState)),
+      began_(began),
+      notice_(std::move(notice)),
+      own_lines_(folder.metrics()) {
   if (!logdir.empty()) roots_.push_back({logdir, false});
   roots_.push_back({folder.dir(), true});
   load();
@@ -187,7 +192,7 @@ void Collector::append(const std::vector<Scalar>& scalars, const std::string& so
                         {"source", source}});
     }
   }
-  if (!lines.empty()) LineFile(folder_.file(kFigures)).append(lines);
+  if (!lines.empty()) LineFile(figures_).append(lines);
 }
 
 bool Collector::has_room_for(const std::string& series) {
@@ -202,7 +207,7 @@ void Collector::say_once(const std::string& key, const std::string& kind, const 
 }
 
 void Collector::load() {
-  const auto state = read_json_object(folder_.file(kState));
+  const auto state = read_json_object(state_);
   if (!state) return;
   try {
     const Fields fields(*state, kState);
@@ -231,7 +236,7 @@ void Collector::save() {
                      {"generation", source.generation},
                      {"ended", source.ended}});
   }
-  replace_file(folder_.file(kState), to_line({{"lines", own_lines_.offset()}, {"files", files}}) + "\n");
+  replace_file(state_, to_line({{"lines", own_lines_.offset()}, {"files", files}}) + "\n");
 }
 
 }  // namespace trainyard

@@ -20,8 +20,10 @@ class Collector {
   using Notice = std::function<void(const std::string& kind, const Json& fields)>;
 
   /// `logdir`: a further folder, or empty. `began` (seconds since the epoch): what other files of
-  /// that folder held before is not the run's. Goes on where figures.state.json says.
-  Collector(const RunFolder& folder, const std::string& logdir, double began, Notice notice);
+  /// that folder held before is not the run's. Goes on where figures.state.json says. `prefix` stands
+  /// before the names of its two files, such as "nodes/gpu2/".
+  Collector(const RunFolder& folder, const std::string& logdir, double began, Notice notice,
+            const std::string& prefix = "");
 
   void set_generation(int generation) { generation_ = generation; }
   /// Reads what is new, some MiB at most, and appends it. True when there is more. Never throws for
@@ -52,6 +54,7 @@ class Collector {
   void say_once(const std::string& key, const std::string& kind, const Json& fields);
 
   RunFolder folder_;
+  const std::string figures_, state_;  ///< paths
   std::vector<ReportRoot> roots_;
   double began_;
   Notice notice_;

@@ -59,17 +59,18 @@ void collect(Collector& collector, int orders) {
   collector.conclude();
 }
 
-[[noreturn]] void become_collector(const RunFolder& folder, const std::string& logdir, double began, int orders,
-                                   int notices) {
+[[noreturn]] void become_collector(const RunFolder& folder, const std::string& logdir, const std::string& prefix,
+                                   double began, int orders, int notices) {
   detach_from_everything("agent reports", orders, notices);
   try {
-    Collector collector(folder, logdir, began, [&](const std::string& kind, const Json& fields) {
+    const auto notice = [&](const std::string& kind, const Json& fields) {
       try {
         write_all(notices, to_line({{"kind", kind}, {"fields", fields}}) + "\n", "the notices");
       } catch (const Error&) {
         return;  // the supervisor is gone; what is there is still read
       }
-    });
+    };
+    Collector collector(folder, logdir, began, notice, prefix);
     collect(collector, orders);
   } catch (const std::exception&) {
     ::_exit(1);
@@ -81,6 +82,9 @@ void collect(Collector& collector, int orders) {
 
 Reports::Reports(const RunFolder& folder, const RunSpec& spec)
     : folder_(folder), logdir_(logdir_of(folder, spec)), wanted_(!spec.is_trainer), began_(now_seconds()) {}
+
+Reports::Reports(const RunFolder& folder, const std::string& prefix)
+    : folder_(folder), prefix_(prefix), wanted_(true), began_(now_seconds()) {}
 
 Reports::~Reports() {
   if (pid_ > 0) ::kill(pid_, SIGKILL);
@@ -102,7 +106,7 @@ void Reports::start() {
     Pipe orders, notices;
     const int pid = ::fork();
     if (pid < 0) throw file_error("start", "the process that reads figures");
-    if (pid == 0) become_collector(folder_, logdir_, began_, orders.out.get(), notices.in.get());
+    if (pid == 0) become_collector(folder_, logdir_, prefix_, began_, orders.out.get(), notices.in.get());
     pid_ = pid;
     orders_ = std::move(orders.in);
     notices_ = std::move(notices.out);
@@ -124,12 +128,12 @@ void Reports::tell_generation() {
   }
 }
 
-bool Reports::take(Journal& journal) {
+bool Reports::take(const Notice& notice) {
   if (pid_ < 0) return false;
   const bool open = reader_->fill();
   while (const auto line = reader_->next()) {
-    const Json notice = parse_json(line->text);
-    journal.event(notice.value("kind", ""), notice["fields"]);
+    const Json said = parse_json(line->text);
+    notice(said.value("kind", ""), said["fields"]);
   }
   if (open) return true;
   ::waitpid(pid_, nullptr, WNOHANG);  // the supervisor may have seen its end already
@@ -137,19 +141,29 @@ bool Reports::take(Journal& journal) {
   return false;
 }
 
-void Reports::look(Journal& journal) {
-  if (wanted_ && generation_ > 0 && !take(journal) && monotonic_seconds() >= next_start_) start();
+void Reports::look(const Notice& notice) {
+  if (wanted_ && generation_ > 0 && !take(notice) && monotonic_seconds() >= next_start_) start();
 }
 
-void Reports::finish(Journal& journal) {
+void Reports::close() {
+  if (!wanted_) return;
   wanted_ = false;
   orders_ = Descriptor();
-  const double deadline = monotonic_seconds() + kFinishSeconds;
-  while (take(journal) && monotonic_seconds() < deadline) sleep_ms(20);
-  if (pid_ < 0) return;
+  last_ = monotonic_seconds() + kFinishSeconds;
+}
+
+bool Reports::is_over(const Notice& notice) {
+  if (!take(notice)) return true;
+  if (monotonic_seconds() < last_) return false;
   ::kill(pid_, SIGKILL);  // two of them must not write one file
   std::fprintf(stderr, "agent: warning: figures of the program may be missing: the disk did not answer\n");
   pid_ = -1;
+  return true;
+}
+
+void Reports::finish(const Notice& notice) {
+  close();
+  while (!is_over(notice)) sleep_ms(20);
 }
 
 }  // namespace trainyard

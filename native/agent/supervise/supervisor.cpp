@@ -141,7 +141,7 @@ void Supervisor::wait_and_look() {
     watch_.look_at_metrics(journal_);
     watch_.look_at_disk(samples_.disk_free(), journal_);
     tensorboard_.look(journal_);
-    reports_.look(journal_);
+    reports_.look([this](const std::string& kind, const Json& fields) { journal_.event(kind, fields); });
     save_what_waits();
   }
   if (now >= next_refresh_) save_state();  // other hosts conclude from it that we live
@@ -331,7 +331,7 @@ void Supervisor::end_evaluator(const GenerationResult& result) {
 void Supervisor::conclude(const GenerationResult& result) {
   settle_nodes(true);
   watch_.look_at_metrics(journal_);
-  reports_.finish(journal_);
+  reports_.finish([this](const std::string& kind, const Json& fields) { journal_.event(kind, fields); });
   std::set<int> kept = tensorboard_.spared();
   kept.insert({guard_->process().pid, samples_.asker()});
   Sweep sweep([&] {

@@ -48,7 +48,7 @@ export function verdictSentence(sweep: Sweep): string {
   if (best) {
     const last = best.last === best.best ? '' : `, ${metricText(metric.name, best.last)} at its end`;
     const value = metricText(metric.name, best.best);
-    return `Best: ${valuesText(best.values)} (trial ${best.number}), with ${metric.name} ${value}${last}.`;
+    return `Best: ${valuesText(best.values)} (trial ${best.number}), with ${metric.name} ${value}${last}.${silentSentence(sweep)}`;
   }
   if (!trials.some(({ status }) => status === 'finished' || status === 'stopped')) {
     return 'No trial has finished yet, so none is the best.';
@@ -56,6 +56,15 @@ export function verdictSentence(sweep: Sweep): string {
   const reported = [...new Set(trials.flatMap((trial) => trial.reported))];
   const others = reported.length === 0 ? 'They reported nothing' : `They reported ${listed(reported)}`;
   return `No trial reported ${metric.name}, so none is the best. ${others}.`;
+}
+
+/** Of trials that ended well without the metric: one of them may be better. Else empty. */
+function silentSentence({ metric, trials }: Sweep): string {
+  const silent = trials.filter(({ status, best }) => status === 'finished' && best === null);
+  if (silent.length === 0) return '';
+  const named = silent.slice(0, mostNames).map(({ number }) => String(number));
+  const more = silent.length > mostNames ? ` and ${silent.length - mostNames} more` : '';
+  return ` ${silent.length === 1 ? 'Trial' : 'Trials'} ${named.join(', ')}${more} finished without ${metric.name}.`;
 }
 
 /** Names shown of what was reported. */

@@ -24,7 +24,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 59> kFiles{"run.json",
+constexpr std::array<std::string_view, 61> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -70,6 +70,8 @@ constexpr std::array<std::string_view, 59> kFiles{"run.json",
                                                   "nodes/*/not-joined.json",
                                                   "nodes/*/join.log",
                                                   "nodes/*/proxy.log",
+                                                  "nodes/*/figures.jsonl",
+                                                  "nodes/*/figures.state.json",
                                                   "train/events.out.tfevents.*",
                                                   "eval/events.out.tfevents.*",
                                                   "checkpoints/step-#/model.safetensors",

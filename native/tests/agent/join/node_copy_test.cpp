@@ -12,7 +12,7 @@ TEST(NodeCopy, LeavesOutWhatAnEarlierLifeOfTheRunPrinted) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("logs"));
   write_file(folder.file("logs/rank-1.log"), "printed before\n");
-  NodeCopy copy{RunFolder(folder.path())};
+  NodeCopy copy(RunFolder(folder.path()), "gpu2");
   copy.set_offsets(nullptr, Json::object());  // the head had never heard of this node
   copy.begin(1, 1, 1);
   EXPECT_TRUE(copy.drained());
@@ -26,7 +26,7 @@ TEST(NodeCopy, SendsAllThatTheHeadLacksToOneThatKnewItBefore) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("logs"));
   write_file(folder.file("logs/rank-1.log"), "printed before this process began\n");
-  NodeCopy copy{RunFolder(folder.path())};
+  NodeCopy copy(RunFolder(folder.path()), "gpu2");
   copy.begin(1, 1, 1);
   copy.set_offsets(Json::object(), Json::object());
   EXPECT_FALSE(copy.drained());

@@ -76,7 +76,9 @@ describe('the table', () => {
   });
 
   it('is on the pages, with the command of the best', () => {
-    expect(verdictSentence(sweep)).toBe('Best: lr=0.3 (trial 3), with eval.top1 80.0%, 70.0% at its end.');
+    expect(verdictSentence(sweep)).toBe(
+      'Best: lr=0.3 (trial 3), with eval.top1 80.0%, 70.0% at its end. Trial 4 finished without eval.top1.',
+    );
     expect(sweepNotes(sweep)).toContain('trial 2 (lr=0.2) failed: it has no data');
     expect(sweepNotes(sweep)).toContain('1 trial is still to come to an end.');
     expect(sweepMarkdown(sweep)).toContain('| 3 | 0.3 | finished |');

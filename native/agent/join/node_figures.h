@@ -1,0 +1,39 @@
+// Brings what an own program reports on this node to the head of the run.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "agent/connection/wire.h"
+#include "agent/reports/reports.h"
+#include "agent/run/folder/run_folder.h"
+
+namespace trainyard {
+
+class NodeFigures {
+ public:
+  NodeFigures(const RunFolder& folder, const std::string& host);
+
+  /// Follows the run folder from now on, before the ranks of a generation start.
+  void begin(int generation) { reports_.begin(generation); }
+  /// How many bytes of this node's figures the head has; nothing when it has never heard of this
+  /// node, and then only what is found from this process's start on counts.
+  void set_offset(std::optional<uint64_t> copied) { sent_ = copied.value_or(size_at_start_); }
+  /// Sends what is new, in whole lines.
+  void pump(Wire& wire);
+  /// The ranks have ended for good. Whether all that they reported has been sent; to be called until
+  /// it is.
+  bool concluded(Wire& wire);
+  /// The process that reads; -1 while there is none.
+  int pid() const { return reports_.pid(); }
+
+ private:
+  void send_lines(Wire& wire);
+
+  const std::string path_;
+  const uint64_t size_at_start_;
+  uint64_t sent_;
+  Reports reports_;
+};
+
+}  // namespace trainyard
