@@ -1,6 +1,7 @@
 #include "agent/connection/wire.h"
 
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <charconv>
 
@@ -137,7 +138,9 @@ bool Wire::pump() {
     writer_.flush();
     return false;
   }
-  if (!writer_.flush() || !connected) {
+  const bool flushed = writer_.flush();
+  if (!flushed) reader_.fill();  // what came meanwhile, and then the end
+  if (!flushed || !connected) {
     // What came before the end still counts: next() hands it out although pump says that this was
     // the last.
     why_ = "the connection was closed";
@@ -193,6 +196,8 @@ std::optional<Json> Wire::next() {
     return std::nullopt;
   }
 }
+
+void Wire::end_sending() { ::shutdown(socket_.get(), SHUT_WR); }
 
 void Wire::send(const Json& message, std::string_view bytes) {
   const std::string body = to_line(message);

@@ -40,6 +40,9 @@ class Wire {
   const std::string& host() const { return host_; }
   const std::string& why() const { return why_; }
   size_t waiting() const { return writer_.waiting(); }
+  /// Nothing more is sent. What the other side sends is still read, so that closing the socket resets
+  /// no connection: a reset may overtake what was sent last.
+  void end_sending();
   int fd() const { return socket_.get(); }
   double opened() const { return opened_; }  ///< monotonic seconds
   double heard() const { return heard_; }    ///< of the last line that was believed

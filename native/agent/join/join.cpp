@@ -264,15 +264,7 @@ class Join {
     wire->send({{"kind", "settled"}, {"number", settling_->number}, {"left", names}});
     over_ = settling_->over;
     settling_.reset();
-    if (over_) flush();
-  }
-
-  void flush() {
-    const double deadline = monotonic_seconds() + 2;
-    while (head_.wire() != nullptr && head_.wire()->waiting() > 0 && monotonic_seconds() < deadline) {
-      head_.wait();
-      head_.step();
-    }
+    if (over_) head_.finish();
   }
 
   Step without_head() {

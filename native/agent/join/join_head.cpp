@@ -18,6 +18,7 @@ namespace {
 constexpr double kHandshakeSeconds = 10;
 constexpr double kLongestPatience = 5;  // between two tries
 constexpr int kTickMs = 50;
+constexpr double kFinishSeconds = 2;
 /// For so long after a loss the head is looked for where it was. A resolver that is lost with the
 /// network may wait longer than ranks may live without their head, and nothing else is done
 /// meanwhile.
@@ -103,6 +104,15 @@ bool HeadConnection::step() {
     return true;
   }
   return false;
+}
+
+void HeadConnection::finish() {
+  const double deadline = monotonic_seconds() + kFinishSeconds;
+  while (wire() != nullptr && monotonic_seconds() < deadline) {
+    if (wire_->waiting() == 0) wire_->end_sending();
+    wait();
+    step();
+  }
 }
 
 std::optional<Json> HeadConnection::next() { return wire() != nullptr ? wire_->next() : std::nullopt; }

@@ -20,6 +20,9 @@ class HeadConnection {
   bool step();
   /// Nullptr while there is no authenticated connection.
   Wire* wire() { return wire_ && wire_->authenticated() ? wire_.get() : nullptr; }
+  /// Sends what waits, and waits until the head has closed the connection, and so has read all; 2 s
+  /// at most.
+  void finish();
   /// The head's next message.
   std::optional<Json> next();
   /// Monotonic seconds since which the head is not there; 0 while it is.

@@ -89,6 +89,25 @@ TEST(WireTest, TwoThatHoldTheKeyTalkBothWays) {
   EXPECT_FALSE(node.next());
 }
 
+TEST(WireTest, OneThatEndsSendingHasItsLastMessageReadAndReadsOn) {
+  auto ends = make_pair();
+  auto head = std::make_unique<Wire>(std::move(ends[0]), Wire::Side::head, kKey);
+  Wire node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
+  settle(*head, node);
+  node.send({{"kind", "settled"}});
+  EXPECT_TRUE(node.pump());
+  node.end_sending();
+  head->send({{"kind", "beat"}});
+  bool open = true;
+  for (int round = 0; round < 3 && open; ++round) open = head->pump();
+  EXPECT_FALSE(open);
+  EXPECT_EQ(head->next(), Json({{"kind", "settled"}}));
+  EXPECT_TRUE(node.pump()) << "the head has not closed it yet";
+  EXPECT_EQ(node.next(), Json({{"kind", "beat"}}));
+  head.reset();
+  EXPECT_FALSE(node.pump());
+}
+
 TEST(WireTest, BytesFollowAMessageAsTheyAre) {
   auto ends = make_pair();
   Wire head(std::move(ends[0]), Wire::Side::head, kKey), node(std::move(ends[1]), Wire::Side::node, kKey, "gpu2");
