@@ -20,6 +20,8 @@ namespace {
 
 constexpr double kLeaveSeconds = 5;
 
+Others others_of(const Fields& params) { return params.boolean_or("everything", false) ? Others::go : Others::stay; }
+
 Json json_of(const Remains& remains) {
   return {{"stays", remains.names}, {"stayCount", remains.count}, {"folderStays", remains.folder}};
 }
@@ -37,7 +39,7 @@ std::string profile_of(const RunFolder& folder) {
 /// ends the folder's TensorBoard, then removes what is the run's.
 class DeleteJob : public Job {
  public:
-  explicit DeleteJob(const RunFolder& folder) : folder_(folder), hold_(folder) {}
+  DeleteJob(const RunFolder& folder, Others others) : folder_(folder), others_(others), hold_(folder) {}
   std::optional<Json> step() override {
     if (!held_) held_ = hold_.step();
     if (!held_) return std::nullopt;
@@ -51,11 +53,12 @@ class DeleteJob : public Job {
     if (!tensorboard_) tensorboard_.emplace(folder_);
     if (!tensorboard_->step()) return std::nullopt;
     hold_.let_supervise();  // NFS keeps the folder of a file that is open; no launch gets in meanwhile
-    return json_of(remove_run_content(folder_));
+    return json_of(remove_run_content(folder_, others_));
   }
 
  private:
   RunFolder folder_;
+  const Others others_;
   FolderHold hold_;
   bool held_ = false;
   std::optional<TensorboardStop> tensorboard_;
@@ -63,21 +66,24 @@ class DeleteJob : public Job {
 };
 
 Answer remove(const Fields& params, ServeContext&) {
-  return std::make_unique<DeleteJob>(existing_run_folder(expand_path(params.string("dir"))));
+  const RunFolder folder = existing_run_folder(expand_path(params.string("dir")));
+  if (params.boolean_or("look", false)) return json_of(look_at_run_content(folder));
+  return std::make_unique<DeleteJob>(folder, others_of(params));
 }
 
 /// Ends what this node still has of a run that is over, then removes what the run left here.
 class ForgetJob : public Job {
  public:
-  explicit ForgetJob(const RunOnNode& run) : folder_(run.folder), sweep_(run) {}
+  ForgetJob(const RunOnNode& run, Others others) : folder_(run.folder), others_(others), sweep_(run) {}
 
   std::optional<Json> step() override {
     if (!sweep_.step()) return std::nullopt;
-    return json_of(remove_run_content(folder_));
+    return json_of(remove_run_content(folder_, others_));
   }
 
  private:
   RunFolder folder_;
+  const Others others_;
   NodeSweep sweep_;
 };
 
@@ -93,7 +99,7 @@ Answer forget(const Fields& params, ServeContext&) {
   if (record && record->lives && record->state == "joined") {
     throw RpcError(RpcCode::bad_state, "this node takes part in the run in " + folder.dir() + ". Stop it first");
   }
-  return std::make_unique<ForgetJob>(run);
+  return std::make_unique<ForgetJob>(run, others_of(params));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../core/base/errors.js';
-import { deleteRunFolders, deletionNotes } from '../../core/follow/deletion.js';
-import type { Verb } from '../context.js';
+import { deleteRunFolders, deletionNotes, remainsOf } from '../../core/follow/deletion.js';
+import type { NodePath } from '../../core/base/nodePath.js';
+import type { Context, Verb } from '../context.js';
 import { demandYes, yesFlag } from '../prompter.js';
 import { deleteCheckpoint } from './checkpoints/deleteCheckpoint.js';
 import { errorWords } from '../remedies.js';
@@ -20,17 +21,26 @@ export const deleteRun: Verb = {
       value: 'STEP',
       help: 'remove this checkpoint alone (a step, latest or best), also while the run is under way; never the last valid one',
     },
+    {
+      name: 'everything',
+      help: 'also remove what the program wrote into the folder that Trainyard made for the run, as its own checkpoints',
+    },
     yesFlag,
   ],
-  details: ['Files in its folder that are not of the run stay, and are named.'],
+  details: [
+    'What a program of your own wrote stays in the folder, and is named. --everything removes it too; never in a folder that was there before the run.',
+  ],
   async run(context, args) {
     const step = args.value('step');
     const entry = await context.resolveRun(args);
     if (step !== undefined) return deleteCheckpoint(context, entry, step, args.has('yes'));
     const { dir, id } = entry;
-    const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}?`;
-    await demandYes(args.has('yes'), question, `${id} was not deleted`);
-    const deletion = await deleteRunFolders(context.machine, context.currentProfile, entry);
+    const everything = args.has('everything');
+    const given = args.has('yes');
+    const others = given ? '' : await othersText(context, dir, everything);
+    const question = `Delete ${id} with its checkpoints, metrics and logs, ${dir}?${others}`;
+    await demandYes(given, question, `${id} was not deleted`);
+    const deletion = await deleteRunFolders(context.machine, context.currentProfile, entry, everything);
     const { stays, stayCount } = deletion;
     const unreached = deletion.unreached.map(({ host, dir: there, error }) => {
       return { host, dir: there, why: errorWords(error) };
@@ -39,6 +49,18 @@ export const deleteRun: Verb = {
       context.output.json({ type: 'deleted', id, dir, stays, stay_count: stayCount, unreached });
     } else context.output.line(`${id} deleted`);
     for (const note of deletionNotes(dir, deletion, errorWords)) context.output.note(note);
+    if (stayCount > 0 && !everything) {
+      context.output.note('--everything would have removed what stays of a folder that was made for the run');
+    }
     return unreached.length === 0 ? exitCodes.done : exitCodes.connection;
   },
 };
+
+/** What of the program's own goes or stays with it; empty where there is nothing. */
+async function othersText(context: Context, dir: NodePath, everything: boolean): Promise<string> {
+  const { names, count } = await remainsOf(context.machine, dir);
+  if (count === 0) return '';
+  return everything
+    ? ` Your program's files there go too: ${names}.`
+    : ` Your program's files stay there: ${names}.`;
+}

@@ -180,8 +180,8 @@ export interface AgentParams {
   'run.describe': { dir: NodePath; about: RunAbout };
   'run.stop': { dir: NodePath; mode: StopMode; by: string };
   'run.kill': { dir: NodePath };
-  'run.delete': { dir: NodePath };
-  'run.forget': { workdir: NodePath; id: string; host: string; former?: true };
+  'run.delete': { dir: NodePath; everything?: boolean; look?: boolean };
+  'run.forget': { workdir: NodePath; id: string; host: string; former?: true; everything?: boolean };
   'checkpoint.list': { dir: NodePath; verify?: boolean };
   'metrics.read': { dir: NodePath; rows: number; onlyCurves?: boolean; end?: number };
   'file.read': { path: NodePath; offset: number; length: number };

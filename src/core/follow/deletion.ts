@@ -28,17 +28,21 @@ export interface Deletion {
 
 /**
  * UserError (preflight) while it runs, naming where, and (usage) while Slurm has a job of it;
- * AgentError. A node that cannot be reached is no error: it is named in the answer.
+ * AgentError. A node that cannot be reached is no error: it is named in the answer. `everything`:
+ * what the run's program wrote goes too, from folders that were made for the run.
  */
 export async function deleteRunFolders(
   machine: Machine,
   profile: Profile,
   { id, dir, run }: Pick<RunEntry, 'id' | 'dir' | 'run'>,
+  everything = false,
 ): Promise<Deletion> {
   const client = await machine.node.client();
   const others = await otherHosts(client, dir, run);
   if (run?.slurm !== undefined) await assertNotQueued(client, dir);
-  const kept = await client.request('run.delete', { dir }, { timeout: patience }).catch((error: unknown) => {
+  const all = everything ? { everything } : {};
+  const asked = client.request('run.delete', { dir, ...all }, { timeout: patience });
+  const kept = await asked.catch((error: unknown) => {
     if (!(error instanceof AgentError) || error.code !== agentErrors.badState) throw error;
     const what = error.message.replace(/\. Attach to it, or stop it first\.?$/, '');
     if (what === error.message) throw error;
@@ -51,7 +55,8 @@ export async function deleteRunFolders(
         const node = machine.nodes.find(({ name }) => name === host);
         if (!node) throw new Error(`profile ${profile.name} has no such host any more`);
         const remote = await node.node.client();
-        const { stays, stayCount } = await remote.request('run.forget', { workdir, id, host, former: true });
+        const forget = { workdir, id, host, former: true, ...all } as const;
+        const { stays, stayCount } = await remote.request('run.forget', forget);
         return { host, stays: stays.map((name) => `${host}: ${name}`), stayCount, error: undefined };
       } catch (error) {
         return { host, stays: [], stayCount: 0, error };
@@ -66,6 +71,16 @@ export async function deleteRunFolders(
       error === undefined ? [] : [{ host, dir: join(workdir, 'runs', id), error }],
     ),
   };
+}
+
+/**
+ * What would stay in the run's folder on its head without `everything`, as `mine.pt, data/`, and how
+ * many entries. AgentError.
+ */
+export async function remainsOf(machine: Machine, dir: NodePath): Promise<{ names: string; count: number }> {
+  const client = await machine.node.client();
+  const { stays, stayCount } = await client.request('run.delete', { dir, look: true });
+  return { names: `${stays.join(', ')}${stayCount > stays.length ? ', …' : ''}`, count: stayCount };
 }
 
 /** Beside the head: the nodes of the run, its mirror, and what was its head before. */
@@ -96,7 +111,7 @@ async function assertNotQueued(client: AgentClient, dir: NodePath): Promise<void
 }
 
 /**
- * `3 entries that are not the run's stay in /a/b: notes.txt, data/, …`, and a line for each node
+ * `3 entries that Trainyard did not write stay in /a/b: mine.pt, data/, …`, and a line for each node
  * that was not reached. `words`: of an error, in a user interface.
  */
 export function deletionNotes(
@@ -113,8 +128,8 @@ export function deletionNotes(
     const more = stayCount > stays.length ? `, and ${stayCount - stays.length} more` : '';
     const what =
       stayCount === 1
-        ? "1 entry that is not the run's stays"
-        : `${stayCount} entries that are not the run's stay`;
+        ? '1 entry that Trainyard did not write stays'
+        : `${stayCount} entries that Trainyard did not write stay`;
     notes.unshift(`${what} in ${dir}: ${stays.join(', ')}${more}`);
   } else if (folderStays) notes.unshift(`the empty folder ${dir} stays, since it was not made for the run`);
   return notes;

@@ -123,21 +123,36 @@ bool is_run_subfolder(std::string_view path) {
 
 class Removal {
  public:
-  explicit Removal(const RunFolder& folder) : folder_(folder), code_(folder.code_list()), shared_(folder) {}
+  Removal(const RunFolder& folder, bool looks, Others others)
+      : folder_(folder),
+        code_(folder.code_list()),
+        shared_(folder),
+        looks_(looks),
+        made_(file_exists(folder.file(kMark))),
+        others_go_(made_ && others == Others::go) {}
+
+  Remains look() {
+    clear("");
+    finish_remains();
+    return remains_;
+  }
 
   Remains run() {
-    const bool made = file_exists(folder_.file(kMark));
     clear("");
     // Until here the folder still reads as a run, so that what failed can be tried again.
     for (const char* last : {"supervisor.lock", "code.json", "run.json", kMark}) remove(last);
-    std::sort(remains_.names.begin(), remains_.names.end());
-    if (remains_.names.size() > kMostNamed) remains_.names.resize(kMostNamed);
-    if (made && remains_.count == 0) fs::remove(folder_.dir(), failed_);
-    remains_.folder = folder_exists(folder_.dir());
+    if (made_ && remains_.count == 0) fs::remove(folder_.dir(), failed_);
+    finish_remains();
     return remains_;
   }
 
  private:
+  void finish_remains() {
+    std::sort(remains_.names.begin(), remains_.names.end());
+    if (remains_.names.size() > kMostNamed) remains_.names.resize(kMostNamed);
+    remains_.folder = folder_exists(folder_.dir());
+  }
+
   static bool is_last(const std::string& path) {
     return path == "supervisor.lock" || path == "code.json" || path == "run.json" || path == kMark;
   }
@@ -165,14 +180,15 @@ class Removal {
       const auto kind = one.symlink_status(failed_).type();
       if (failed_) fail("look at", one.path().string());
       if (kind == fs::file_type::directory && is_copy(path)) {
-        fs::remove_all(one.path(), failed_);
-        if (failed_) fail("remove", one.path().string());
+        remove_all(one.path());
       } else if (kind == fs::file_type::directory && is_folder_of_run(path)) {
         const size_t before = remains_.count;
         clear(path + "/");
         if (remains_.count == before) remove(path);
       } else if (kind != fs::file_type::directory && is_file_of_run(path)) {
         if (!is_last(path)) remove(path);
+      } else if (others_go_) {
+        remove_all(one.path());
       } else {
         ++remains_.count;
         remains_.names.push_back(path + (kind == fs::file_type::directory ? "/" : ""));
@@ -180,7 +196,14 @@ class Removal {
     }
   }
 
+  void remove_all(const fs::path& path) {
+    if (looks_) return;
+    fs::remove_all(path, failed_);
+    if (failed_) fail("remove", path.string());
+  }
+
   void remove(const std::string& path) {
+    if (looks_) return;
     fs::remove(folder_.file(path), failed_);
     if (failed_) fail("remove", folder_.file(path));
   }
@@ -193,6 +216,9 @@ class Removal {
   RunFolder folder_;
   CodeFiles code_;
   SharedRecord shared_;
+  const bool looks_;      ///< nothing is removed
+  const bool made_;       ///< for the run, by us
+  const bool others_go_;  ///< what is not the run's
   Remains remains_;
   std::error_code failed_;
 };
@@ -216,6 +242,8 @@ bool is_run_file(const std::string& path) {
   return std::any_of(kFiles.begin(), kFiles.end(), [&](std::string_view file) { return matches(file, name); });
 }
 
-Remains remove_run_content(const RunFolder& folder) { return Removal(folder).run(); }
+Remains remove_run_content(const RunFolder& folder, Others others) { return Removal(folder, false, others).run(); }
+
+Remains look_at_run_content(const RunFolder& folder) { return Removal(folder, true, Others::stay).look(); }
 
 }  // namespace trainyard

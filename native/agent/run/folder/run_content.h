@@ -29,8 +29,15 @@ struct Remains {
   bool folder = false;             ///< whether the folder itself is still there
 };
 
+enum class Others { stay, go };
+
 /// Removes the run's files and then its empty folders, run.json last. Links are removed, never
-/// followed. Throws Error naming the path and the reason for the first that cannot be removed.
-Remains remove_run_content(const RunFolder& folder);
+/// followed. `others`: whether entries that are not the run's go too, as a program's own checkpoints;
+/// only those of a folder that was made for the run. Throws Error naming the path and the reason for
+/// the first that cannot be removed.
+Remains remove_run_content(const RunFolder& folder, Others others = Others::stay);
+
+/// What it would leave; nothing is removed. Throws Error for a folder that cannot be read.
+Remains look_at_run_content(const RunFolder& folder);
 
 }  // namespace trainyard

@@ -59,6 +59,32 @@ TEST_F(DeleteTest, AFolderOfOnesOwnKeepsEverythingThatIsNotTheRuns) {
   EXPECT_TRUE(fs::exists(folder_.file("away/events.out.tfevents.1")));
 }
 
+TEST_F(DeleteTest, EverythingGoesWhereThatIsAskedForFromAFolderThatWasMadeForTheRun) {
+  fs::create_directories(folder_.file("away"));
+  write_file(folder_.file("away/kept"), "behind a link");
+  const std::string script =
+      "mkdir -p out checkpoints/mine; echo w > out/mine.pt; echo w > checkpoints/mine/a; ln -s '" +
+      folder_.file("away") + "' link";
+  const std::string dir = start(command_spec(script, 1));
+  ASSERT_EQ(ended(dir)["phase"], "finished");
+  const Json would = client_->call("run.delete", {{"dir", dir}, {"look", true}});
+  EXPECT_EQ(would["stays"], Json({"checkpoints/mine/", "link", "out/"}));
+  EXPECT_TRUE(fs::exists(dir + "/run.json"));
+  const Json gone = client_->call("run.delete", {{"dir", dir}, {"everything", true}});
+  EXPECT_EQ(gone["stayCount"], 0);
+  EXPECT_FALSE(fs::exists(dir));
+  EXPECT_TRUE(fs::exists(folder_.file("away/kept")));
+
+  const std::string own = folder_.file("project");
+  fs::create_directories(own);
+  write_file(own + "/notes.txt", "mine");
+  Json spec = command_spec("true", 1);
+  spec["dir"] = own;
+  ASSERT_EQ(ended(start(spec))["phase"], "finished");
+  EXPECT_EQ(client_->call("run.delete", {{"dir", own}, {"everything", true}})["stays"], Json::array({"notes.txt"}));
+  EXPECT_TRUE(fs::exists(own + "/notes.txt"));
+}
+
 TEST_F(DeleteTest, AnEmptyFolderStaysUnlessItWasMadeForTheRun) {
   for (const bool own : {true, false}) {
     const std::string project = folder_.file(own ? "own" : "made");

@@ -5,7 +5,7 @@ import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
 import { localProfile } from '../../../../src/core/contracts/profileSchema.js';
-import { deleteRunFolders, deletionNotes } from '../../../../src/core/follow/deletion.js';
+import { deleteRunFolders, deletionNotes, remainsOf } from '../../../../src/core/follow/deletion.js';
 import { FakeAgent, type Request } from '../../support/fakeAgent.js';
 
 const remains = (...stays: string[]): object => ({
@@ -75,8 +75,29 @@ it('asks every other node of the run too, and names those that were not reached 
   expect(second.agent.requests).toMatchObject([{ method: 'run.forget', params }]);
   expect(deletion.unreached.map(({ host }) => host)).toEqual(['gpu3', 'gpu4']);
   const notes = deletionNotes(nodePath('/w/r'), deletion, errorText).join('\n');
-  expect(notes).toContain("2 entries that are not the run's stay in /w/r: notes.txt, gpu2: mine");
+  expect(notes).toContain('2 entries that Trainyard did not write stay in /w/r: notes.txt, gpu2: mine');
   expect(notes).toMatch(/gpu3 was not reached, .*~\/\.trainyard\/runs\/r.*no route to host/);
+  for (const { node: one } of nodes) one.dispose();
+});
+
+it('removes what the program wrote where that is asked for, and says before what would stay', async () => {
+  const head = node(({ method }) => ({ result: method === 'run.get' ? entry : remains('mine.pt') }));
+  const second = node(() => ({ result: remains() }));
+  const nodes = [
+    { name: 'gpu1', node: head.node },
+    { name: 'gpu2', node: second.node },
+  ];
+  const run = { nodes: ['gpu1', 'gpu2'].map((host) => ({ host })) } as RunEntry['run'];
+  const machine = { node: head.node, nodes } as unknown as Machine;
+  const dir = nodePath('/w/r');
+  expect(await remainsOf(machine, dir)).toEqual({ names: 'mine.pt', count: 1 });
+  await deleteRunFolders(machine, localProfile, { id: 'r', dir, run }, true);
+  expect(head.agent.requests.map(({ method, params }) => [method, params])).toEqual([
+    ['run.delete', { dir: '/w/r', look: true }],
+    ['run.get', { dir: '/w/r' }],
+    ['run.delete', { dir: '/w/r', everything: true }],
+  ]);
+  expect(second.agent.requests).toMatchObject([{ method: 'run.forget', params: { everything: true } }]);
   for (const { node: one } of nodes) one.dispose();
 });
 
