@@ -10,12 +10,15 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { errorText } from '../base/errors.js';
+import { errorText, throwIfCancelled } from '../base/errors.js';
 import type { Disposable } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import { BridgeKey } from './bridgeKey.js';
 import { listenOnLoopback, loopback, type PortChoice } from './loopback.js';
 import { closingHead, fieldOf, parseHead, targetOf, withTarget, type RequestHead } from './requestHead.js';
+
+/** Milliseconds that the server behind has for the answer to the question whether it serves. */
+const answerTime = 10_000;
 
 /** Where a bridge leads. The bridge owns the channels that `connect` makes. */
 export interface HttpBridgeOptions extends PortChoice {
@@ -105,30 +108,50 @@ export class HttpBridge implements Disposable {
     return this.lastProblem;
   }
 
-  /** Whether the server behind answers now. */
-  async answers(): Promise<boolean> {
-    let channel: Duplex;
-    this.lastProblem = undefined;
+  /** Whether the server behind answers now, in a few seconds at most. Cancelled. */
+  async answers(signal?: AbortSignal): Promise<boolean> {
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort();
+    }, answerTime);
     try {
-      channel = await this.options.connect();
+      const does = await this.answersBefore(AbortSignal.any([late.signal, ...(signal ? [signal] : [])]));
+      throwIfCancelled(signal);
+      return does;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** False where `end` is aborted first. */
+  private async answersBefore(end: AbortSignal): Promise<boolean> {
+    this.lastProblem = undefined;
+    const ended = new Promise<undefined>((resolve) => {
+      const over = (): void => {
+        resolve(undefined);
+      };
+      if (end.aborted) over();
+      else end.addEventListener('abort', over, { once: true });
+    });
+    const connecting = this.options.connect();
+    let channel: Duplex | undefined;
+    try {
+      channel = await Promise.race([connecting, ended]);
     } catch (error) {
       this.lastProblem = error;
       this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
       return false;
     }
-    return new Promise((resolve) => {
-      channel.on('error', () => {
-        resolve(false);
-      });
-      channel.on('close', () => {
-        resolve(false);
-      });
-      channel.once('data', (bytes: Buffer) => {
-        resolve(/^HTTP\/1\.[01] [23]/.test(bytes.toString('latin1')));
-        channel.destroy();
-      });
-      channel.write('HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
-    });
+    if (!channel) {
+      connecting.then(
+        (unused) => unused.destroy(),
+        (error: unknown) => {
+          this.logger.log('debug', `bridge at port ${this.port}: ${errorText(error)}`);
+        },
+      );
+      return false;
+    }
+    return firstAnswer(channel, ended);
   }
 
   dispose(): void {
@@ -245,6 +268,29 @@ function firstByte(channel: Duplex): Promise<void> {
     channel.once('close', () => {
       reject(new Error('the channel was closed'));
     });
+  });
+}
+
+/** Asks for the first page: whether it comes before `ended` and before the channel's end. */
+function firstAnswer(channel: Duplex, ended: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (does: boolean): void => {
+      resolve(does);
+      channel.destroy();
+    };
+    channel.on('error', () => {
+      finish(false);
+    });
+    channel.on('close', () => {
+      finish(false);
+    });
+    channel.once('data', (bytes: Buffer) => {
+      finish(/^HTTP\/1\.[01] [23]/.test(bytes.toString('latin1')));
+    });
+    void ended.then(() => {
+      finish(false);
+    });
+    channel.write('HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
   });
 }
 

@@ -94,9 +94,10 @@ export class TensorBoards implements Disposable {
     return bridge;
   }
 
-  async status(machine: Machine, dir: NodePath): Promise<TensorBoardStatus> {
+  async status(machine: Machine, dir: NodePath, signal?: AbortSignal): Promise<TensorBoardStatus> {
     const client = await (await boardPlaceOf(machine, dir)).client();
-    const { running, lastLines } = await client.request('tensorboard.status', { dir });
+    const options = signal ? { signal } : {};
+    const { running, lastLines } = await client.request('tensorboard.status', { dir }, options);
     return { running, lastLines: lastLines ?? [] };
   }
 
@@ -135,9 +136,9 @@ export class TensorBoards implements Disposable {
     const deadline = Date.now() + startTimeout;
     for (let pause = firstPause; ; pause = Math.min(pause * 1.5, longestPause)) {
       throwIfCancelled(signal);
-      if (await bridge.answers()) return;
+      if (await bridge.answers(signal)) return;
       if (bridge.problem instanceof ForwardingForbidden) throw bridge.problem;
-      const { running, lastLines } = await this.status(machine, dir);
+      const { running, lastLines } = await this.status(machine, dir, signal);
       if (!running || Date.now() > deadline) {
         const what = running
           ? `TensorBoard gave no answer for ${startTimeout / 1000} s${becauseOf(bridge.problem)}`

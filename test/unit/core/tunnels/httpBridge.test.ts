@@ -3,7 +3,9 @@ import { createServer as createHttpServer, request, type RequestListener, type S
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { Duplex } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Cancelled } from '../../../../src/core/base/errors.js';
 import { HttpBridge } from '../../../../src/core/tunnels/httpBridge.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -239,5 +241,59 @@ describe('HttpBridge', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     bridge.dispose();
     await failed;
+  });
+});
+
+describe('a server that takes the question whether it serves, and does not answer', () => {
+  const silentChannel = (): Duplex => new Duplex({ read: () => undefined, write: () => undefined });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A bridge to it; `connect` makes the channel, or never does. */
+  async function bridgeBy(connect: () => Promise<Duplex>): Promise<HttpBridge> {
+    const bridge = await HttpBridge.open({ connect });
+    open.push(bridge);
+    return bridge;
+  }
+
+  it('counts as one that does not serve after some seconds, and its channel goes', async () => {
+    const channel = silentChannel();
+    const bridge = await bridgeBy(() => Promise.resolve(channel));
+    vi.useFakeTimers();
+    const asked = bridge.answers();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await asked).toBe(false);
+    expect(channel.destroyed).toBe(true);
+  });
+
+  it('is given up at once by who asked', async () => {
+    const channel = silentChannel();
+    const bridge = await bridgeBy(() => Promise.resolve(channel));
+    const abort = new AbortController();
+    const asked = bridge.answers(abort.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    await expect(asked).rejects.toBeInstanceOf(Cancelled);
+    expect(channel.destroyed).toBe(true);
+  });
+
+  it('has its channel destroyed where that is made too late', async () => {
+    const channel = silentChannel();
+    let make: (made: Duplex) => void = () => undefined;
+    const bridge = await bridgeBy(
+      () =>
+        new Promise((resolve) => {
+          make = resolve;
+        }),
+    );
+    vi.useFakeTimers();
+    const asked = bridge.answers();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await asked).toBe(false);
+    make(channel);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(channel.destroyed).toBe(true);
   });
 });
