@@ -41,6 +41,7 @@ export class Backend implements Disposable {
   readonly comparer: Comparer;
   private readonly lost: LostOnClusters;
   private readonly revived: Disposable;
+  private readonly left: Disposable;
   private notes: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: BackendOptions) {
@@ -64,6 +65,9 @@ export class Backend implements Disposable {
     this.comparer = new Comparer(client);
     const howToOpen = adviceText({ kind: 'openTensorBoard' });
     this.boards = new TensorBoards({ logger, howToOpen, port: () => options.tensorboardPort() });
+    this.left = this.clusters.onEnd((machine) => {
+      this.boards.leave(machine);
+    });
   }
 
   profiles(): ProfileStore {
@@ -121,6 +125,7 @@ export class Backend implements Disposable {
   }
 
   dispose(): void {
+    this.left.dispose();
     this.boards.dispose();
     this.revived.dispose();
     this.feeds.dispose();

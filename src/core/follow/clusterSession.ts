@@ -46,6 +46,7 @@ const isSameWay = (one: Profile, other: Profile): boolean => isDeepStrictEqual(w
 /** One profile, and its machine while it is connected. Owns the machine and its tunnels. */
 export class ClusterSession implements Disposable {
   private readonly states = new Emitter<SessionState>();
+  private readonly ends = new Emitter<Machine>();
   private current: SessionState = { kind: 'disconnected' };
   private opened: Machine | undefined;
   /** The profile as it was when the machine was made. */
@@ -58,6 +59,8 @@ export class ClusterSession implements Disposable {
   private underway: Machine | undefined;
 
   readonly onState: Event<SessionState> = this.states.event;
+  /** A machine that was connected is disposed: what leads to it leads nowhere from now on. */
+  readonly onEnd: Event<Machine> = this.ends.event;
 
   constructor(
     private profileNow: Profile,
@@ -152,6 +155,7 @@ export class ClusterSession implements Disposable {
   dispose(): void {
     this.close();
     this.states.dispose();
+    this.ends.dispose();
   }
 
   private opens(reach: (machine: Machine) => Promise<void>): Promise<Machine> {
@@ -201,11 +205,13 @@ export class ClusterSession implements Disposable {
   private close(): void {
     this.tunnelsNow?.dispose();
     this.tunnelsNow = undefined;
-    this.opened?.dispose();
+    const ended = this.opened;
+    ended?.dispose();
     this.opened = undefined;
     this.underway?.dispose();
     this.underway = undefined;
     this.opening = undefined;
+    if (ended) this.ends.fire(ended);
   }
 
   private fail(error: unknown): never {

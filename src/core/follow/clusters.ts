@@ -1,6 +1,6 @@
 // A session for every profile there is, as profiles come and go.
 import { UserError } from '../base/errors.js';
-import { Emitter, type Disposable, type Event } from '../base/lifecycle.js';
+import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import type { Profile } from '../contracts/profileSchema.js';
@@ -13,6 +13,7 @@ import { ClusterSession } from './clusterSession.js';
 export class Clusters implements Disposable {
   private readonly sessions = new Map<string, { session: ClusterSession; subscription: Disposable }>();
   private readonly changes = new Emitter<undefined>();
+  private readonly ends = new Emitter<Machine>();
   private broken: readonly BrokenProfile[] = [];
   /** Why the file could not be understood when it was read last. */
   private unreadable: UserError | undefined;
@@ -21,6 +22,8 @@ export class Clusters implements Disposable {
 
   /** A profile or a session's state changed. */
   readonly onChange: Event<undefined> = this.changes.event;
+  /** The machine of a session is disposed; see `ClusterSession.onEnd`. */
+  readonly onEnd: Event<Machine> = this.ends.event;
 
   constructor(
     private readonly store: () => ProfileStore,
@@ -48,19 +51,20 @@ export class Clusters implements Disposable {
     const named = new Set([...profiles, ...broken].map(({ name }) => name));
     for (const [name, { session, subscription }] of this.sessions) {
       if (named.has(name)) continue; // what is connected stays so while its entry is being edited
-      subscription.dispose();
       session.dispose();
+      subscription.dispose();
       this.sessions.delete(name);
     }
     const shown = this.withBefore(profiles, broken);
     this.good = { path: store.path, profiles: shown, named };
     return shown.map((profile) => {
-      const known = this.sessions.get(profile.name)?.session;
-      if (known?.profile.kind === profile.kind) {
-        known.profile = profile;
-        return known;
+      const before = this.sessions.get(profile.name);
+      if (before?.session.profile.kind === profile.kind) {
+        before.session.profile = profile;
+        return before.session;
       }
-      known?.dispose();
+      before?.session.dispose();
+      before?.subscription.dispose();
       return this.own(new ClusterSession(profile, this.makeMachine, this.logger));
     });
   }
@@ -98,8 +102,8 @@ export class Clusters implements Disposable {
   /** Takes over the session of a profile that was saved just now, with what is connected. */
   adopt(session: ClusterSession): void {
     const old = this.sessions.get(session.profile.name);
-    old?.subscription.dispose();
     old?.session.dispose();
+    old?.subscription.dispose();
     this.own(session);
     this.changes.fire(undefined);
   }
@@ -111,11 +115,12 @@ export class Clusters implements Disposable {
 
   dispose(): void {
     for (const { session, subscription } of this.sessions.values()) {
-      subscription.dispose();
       session.dispose();
+      subscription.dispose();
     }
     this.sessions.clear();
     this.changes.dispose();
+    this.ends.dispose();
   }
 
   /** What the file says; what it said last where it cannot be understood now. */
@@ -148,9 +153,17 @@ export class Clusters implements Disposable {
   }
 
   private own(session: ClusterSession): ClusterSession {
-    const subscription = session.onState(() => {
-      this.changes.fire(undefined);
-    });
+    const subscription = new DisposableStore();
+    subscription.add(
+      session.onState(() => {
+        this.changes.fire(undefined);
+      }),
+    );
+    subscription.add(
+      session.onEnd((machine) => {
+        this.ends.fire(machine);
+      }),
+    );
     this.sessions.set(session.profile.name, { session, subscription });
     return session;
   }

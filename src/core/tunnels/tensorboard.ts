@@ -107,6 +107,16 @@ export class TensorBoards implements Disposable {
     this.release(this.key(machine, dir));
   }
 
+  /** Whether an address of this machine leads to it, as `open` made one. */
+  leadsTo(machine: Machine, dir: NodePath): boolean {
+    return this.bridges.has(this.key(machine, dir));
+  }
+
+  /** Ends the addresses that lead to this machine, which is disposed. TensorBoard itself goes on. */
+  leave(machine: Machine): void {
+    for (const [key, opened] of [...this.bridges]) if (opened.machine === machine) this.release(key);
+  }
+
   /** One bridge a run, also for calls at the same time; another socket gets another one. */
   private async bridge(machine: Machine, dir: NodePath, socket: NodePath): Promise<HttpBridge> {
     const key = this.key(machine, dir);

@@ -127,7 +127,11 @@ export class TensorBoardPanel implements RunPanel {
       const backend = await this.services.backend();
       const machine = await backend.machineUnlessLeft(this.run.profile);
       const { running, lastLines } = await backend.boards.status(machine, this.run.dir);
-      if (running) return;
+      if (running) {
+        // Its machine was disconnected and connected again since: the address led to the old one.
+        if (!backend.boards.leadsTo(machine, this.run.dir)) await this.open();
+        return;
+      }
       this.show({
         kind: 'gone',
         message: 'It has ended: it does so after 30 minutes without a request.',

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import { Clusters } from '../../../../src/core/follow/clusters.js';
 import { ProfileStore } from '../../../../src/core/profiles/store.js';
 
@@ -82,5 +83,36 @@ describe('Clusters', () => {
     expect([clusters.find('lab'), clusters.knows('lab')]).toEqual([undefined, false]);
     clusters.dispose();
     other.dispose();
+  });
+
+  it('tell of each machine that is no longer connected, however that came', async () => {
+    const disposed: Machine[] = [];
+    const clusters = new Clusters(
+      () => new ProfileStore(home),
+      () => {
+        const machine = {
+          node: { hello: () => Promise.resolve({ cores: 2, host: 'here' }) },
+          dispose: () => disposed.push(machine as unknown as Machine),
+        };
+        return machine as unknown as Machine;
+      },
+    );
+    const ended: Machine[] = [];
+    clusters.onEnd((machine) => ended.push(machine));
+    write(lab, west);
+    const session = await clusters.get('lab');
+    session.disconnect();
+    expect(ended).toEqual([]); // nothing was connected
+    const first = await session.machine();
+    session.disconnect();
+    expect(ended).toEqual([first]);
+    const second = await session.machine();
+    write(west);
+    await clusters.list();
+    expect(ended).toEqual([first, second]);
+    const last = await (await clusters.get('west')).machine();
+    clusters.dispose();
+    expect(ended).toEqual([first, second, last]);
+    expect(disposed).toEqual(ended);
   });
 });
