@@ -48,7 +48,8 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
   private chosen: RunArgument | undefined;
   private listing: Listing | undefined;
   private listed = '';
-  private reading: Promise<void> | undefined;
+  /** How many readings have begun: the newest one alone counts. */
+  private readings = 0;
 
   constructor(
     private readonly services: Services,
@@ -158,11 +159,7 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
       : '';
     if (key !== this.listed || !shown) {
       this.listed = key;
-      await this.reading;
-      this.reading = this.read(shown?.argument).finally(() => {
-        this.reading = undefined;
-      });
-      await this.reading;
+      await this.read(shown?.argument);
     }
     this.rows.update(); // ages and the risk change by themselves
   }
@@ -172,25 +169,30 @@ export class CheckpointTree implements TreeSource<CheckpointTreeNode>, vscode.Di
     return runName(listed?.run.entry ?? run);
   }
 
+  /** Shows what it finds, unless another reading has begun meanwhile. */
   private async read(run: RunArgument | undefined): Promise<void> {
+    const reading = ++this.readings;
     this.view.description = run ? this.nameOf(run) : '';
-    if (!run) {
-      this.listing = undefined;
-      this.keys.update({ hasCheckpoints: false });
-      return;
-    }
+    let listing: Listing | undefined;
+    let message: string | undefined;
     try {
-      const machine = await (await this.services.backend()).machineUnlessLeft(run.profile);
-      const client = await machine.node.client();
-      const { checkpoints } = await client.request('checkpoint.list', { dir: run.dir });
-      const { free } = await client.request('disk.free', { path: run.dir });
-      this.listing = { run, checkpoints: [...checkpoints].sort((a, b) => a.step - b.step), free };
-      this.view.message = checkpoints.length === 0 ? noneText(this.shown()?.overview) : '';
+      listing = run && (await this.list(run));
+      if (listing) message = listing.checkpoints.length === 0 ? noneText(this.shown()?.overview) : '';
     } catch (error) {
-      this.listing = undefined;
-      if (!isCancelled(error)) this.view.message = errorWords(error);
+      if (!isCancelled(error)) message = errorWords(error);
     }
-    this.keys.update({ hasCheckpoints: (this.listing?.checkpoints.length ?? 0) > 0 });
+    if (reading !== this.readings) return;
+    this.listing = listing;
+    if (message !== undefined) this.view.message = message;
+    this.keys.update({ hasCheckpoints: (listing?.checkpoints.length ?? 0) > 0 });
+  }
+
+  private async list(run: RunArgument): Promise<Listing> {
+    const machine = await (await this.services.backend()).machineUnlessLeft(run.profile);
+    const client = await machine.node.client();
+    const { checkpoints } = await client.request('checkpoint.list', { dir: run.dir });
+    const { free } = await client.request('disk.free', { path: run.dir });
+    return { run, checkpoints: [...checkpoints].sort((a, b) => a.step - b.step), free };
   }
 
   /**
