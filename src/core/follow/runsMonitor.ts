@@ -16,6 +16,9 @@ const mostRuns = 100;
  */
 const quietPause = 30_000;
 
+/** Milliseconds for which who waits for all profiles waits for a slow one. */
+const patience = 10_000;
+
 /** The runs of one profile, as the last look found them. */
 export interface ProfileRuns {
   /** Empty where the profiles themselves could not be read. */
@@ -32,20 +35,24 @@ export interface ProfileRuns {
 }
 
 /**
- * Reads the lists of runs of all sessions, and one line on each run. Owns its clock, and no
- * session.
+ * Reads the lists of runs of all sessions, and one line on each run. A profile that answers slowly
+ * keeps no other one from being read and shown. Owns its clock, and no session.
  */
 export class RunsMonitor implements Disposable {
   private readonly readers = new Map<string, OverviewReader>();
   private readonly changes = new Emitter<readonly ProfileRuns[]>();
+  /** What the last look at each profile found, by its name. */
+  private readonly found = new Map<string, ProfileRuns>();
   private latest: readonly ProfileRuns[] = [];
-  private reading: Promise<void> | undefined;
+  /** The looks under way, by profile. */
+  private readonly looks = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private watchers = 0;
-  /** Whether the last look found a profile connected. */
+  /** Whether a profile was connected when they were listed last. */
   private connected = false;
   private disposed = false;
 
+  /** Fires with what was found anew; `current` has all. */
   readonly onChange: Event<readonly ProfileRuns[]> = this.changes.event;
 
   /** `interval` in milliseconds, asked each time. */
@@ -75,20 +82,21 @@ export class RunsMonitor implements Disposable {
     };
   }
 
-  /** Looks now; a call while a look is under way waits for it and looks once more. */
-  async refresh(): Promise<void> {
-    await this.reading;
-    this.reading ??= this.look().finally(() => {
-      this.reading = undefined;
-      this.plan();
-    });
-    await this.reading;
+  /**
+   * Looks now, at one profile or at all; a call while a look at a profile is under way waits for it
+   * and looks once more. Who names no profile does not wait long for one that is slow: what is
+   * found there comes later.
+   */
+  async refresh(only?: string): Promise<void> {
+    const sessions = await this.listed();
+    if (only === undefined) await inTime(Promise.all(sessions.map((session) => this.lookAgain(session))));
+    else for (const session of sessions) if (session.profile.name === only) await this.lookAgain(session);
   }
 
   /** Looks now, and reads this run anew although it is over. */
   async readAgain(profile: string, dir: NodePath): Promise<void> {
     this.readers.get(profile)?.readAgain(dir);
-    await this.refresh();
+    await this.refresh(profile);
   }
 
   dispose(): void {
@@ -107,26 +115,72 @@ export class RunsMonitor implements Disposable {
     const often = this.watchers > 0 || running;
     if (this.disposed || (!often && !this.connected)) return;
     const pause = often ? this.interval() : Math.max(quietPause, this.interval());
-    this.timer = setTimeout(() => void this.refresh(), pause);
+    this.timer = setTimeout(() => void this.lookAtIdle(), pause);
   }
 
-  private async look(): Promise<void> {
+  /** Looks at what no look is under way at. */
+  private async lookAtIdle(): Promise<void> {
+    for (const session of await this.listed()) {
+      if (!this.looks.has(session.profile.name)) void this.look(session);
+    }
+  }
+
+  /** Lists the profiles, shows those that are not connected, and returns the others. */
+  private async listed(): Promise<readonly ClusterSession[]> {
+    let sessions: readonly ClusterSession[] = [];
     try {
-      const sessions = await this.sessions();
-      this.connected = sessions.some(({ state }) => state.kind === 'connected');
+      sessions = await this.sessions();
       const names = new Set(sessions.map(({ profile }) => profile.name));
       for (const name of [...this.readers.keys()]) if (!names.has(name)) this.readers.delete(name);
-      this.latest = await Promise.all(sessions.map((session) => this.lookAt(session)));
+      for (const name of [...this.found.keys()]) if (!names.has(name)) this.found.delete(name);
+      this.latest = sessions.map(({ profile: { name }, state }) => {
+        const { runs, problem, seen } = this.foundOf(name);
+        return { profile: name, runs, problem: state.kind === 'connected' ? problem : undefined, seen };
+      });
     } catch (error) {
       this.latest = [{ profile: '', runs: [], problem: error }];
     }
-    this.changes.fire(this.latest);
+    const connected = sessions.filter(({ state }) => state.kind === 'connected');
+    const looked = new Set(connected.map(({ profile }) => profile.name));
+    this.connected = connected.length > 0;
+    const others = this.latest.filter(({ profile }) => !looked.has(profile));
+    if (others.length > 0) this.changes.fire(others);
+    this.plan();
+    return connected;
+  }
+
+  private async lookAgain(session: ClusterSession): Promise<void> {
+    const { name } = session.profile;
+    await this.looks.get(name);
+    await (this.looks.get(name) ?? this.look(session));
+  }
+
+  private look(session: ClusterSession): Promise<void> {
+    const { name } = session.profile;
+    const look = this.lookAt(session).then((list) => {
+      this.looks.delete(name);
+      this.show(list);
+      this.plan();
+    });
+    this.looks.set(name, look);
+    return look;
+  }
+
+  private show(list: ProfileRuns): void {
+    if (!this.latest.some(({ profile }) => profile === list.profile)) return; // it was removed meanwhile
+    this.found.set(list.profile, list);
+    this.latest = this.latest.map((each) => (each.profile === list.profile ? list : each));
+    this.changes.fire([list]);
+  }
+
+  private foundOf(profile: string): ProfileRuns {
+    return this.found.get(profile) ?? { profile, runs: [], problem: undefined, seen: undefined };
   }
 
   private async lookAt(session: ClusterSession): Promise<ProfileRuns> {
     const profile = session.profile.name;
-    const before = this.latest.find((each) => each.profile === profile);
-    const { runs: old = [], seen } = before ?? {};
+    const { runs: old, seen } = this.foundOf(profile);
+    // It may have been disconnected since it was listed, and is not to be connected by this.
     if (session.state.kind !== 'connected') return { profile, runs: old, problem: undefined, seen };
     try {
       const machine = await session.machine();
@@ -141,5 +195,18 @@ export class RunsMonitor implements Disposable {
     } catch (error) {
       return { profile, runs: old, problem: error instanceof Cancelled ? undefined : error, seen };
     }
+  }
+}
+
+/** Resolves with the work, or after `patience`: the work goes on. */
+async function inTime(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patience);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

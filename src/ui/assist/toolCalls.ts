@@ -69,7 +69,7 @@ async function hostOf(services: Services): Promise<ToolHost> {
     book: {
       add: async (id, profile, name) => {
         await backend.note(id, profile, name);
-        await backend.monitor.refresh();
+        await backend.monitor.refresh(profile);
       },
       profileOf: (text) => {
         const found = backend.monitor.all.find(({ run }) => run.entry.id === text);

@@ -126,7 +126,7 @@ export class TaskTerminal implements vscode.Pseudoterminal {
       void tellGoesOn(ui, run);
     } // closed while it started
     else showStarted(ui, run, { dashboard, tensorboard });
-    await backend.monitor.refresh();
+    await backend.monitor.refresh(task.profile);
     return started;
   }
 

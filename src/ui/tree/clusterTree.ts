@@ -194,7 +194,7 @@ export class ClusterTree implements TreeSource<ClusterNode>, vscode.Disposable {
     if (!this.connectsByItself(session) || this.connectedByItself.has(name)) return;
     this.connectedByItself.add(name);
     session.machine().then(
-      () => this.backend?.monitor.refresh(),
+      () => this.backend?.monitor.refresh(name),
       (error: unknown) => {
         this.services.logger.log('warn', `${name}: ${errorWords(error)}`);
       },

@@ -143,6 +143,6 @@ async function keep(ui: Ui, { session }: Trial): Promise<void> {
   await backend.profiles().save(session.profile);
   backend.clusters.adopt(session);
   await changed(ui);
-  void backend.monitor.refresh(); // nobody has to wait for the list of its runs
+  void backend.monitor.refresh(session.profile.name); // nobody has to wait for the list of its runs
   await vscode.commands.executeCommand('trainyard.clusters.focus');
 }

@@ -11,5 +11,5 @@ export async function connect(ui: Ui, given?: ProfileArgument): Promise<void> {
   await session.machine();
   await rememberProfile(ui.services, session.profile.name);
   await reopenTunnels(ui, session);
-  await (await ui.services.backend()).monitor.refresh();
+  await (await ui.services.backend()).monitor.refresh(session.profile.name);
 }

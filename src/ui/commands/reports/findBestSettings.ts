@@ -53,7 +53,7 @@ export async function findBestSettings(ui: Ui, given?: MeasureArgument): Promise
       seconds: 60 * minutes,
       keepRuns: false,
       onResult: (now) => writeBakeOff(folder, now),
-      onRun: () => backend.monitor.refresh(),
+      onRun: () => backend.monitor.refresh(profile.name),
       errorWords,
       logger: ui.services.logger,
     }),

@@ -42,7 +42,7 @@ export async function measureScaling(ui: Ui, given?: MeasureArgument): Promise<v
       onStudy: async (now) => {
         await writeReport(folder, now);
       },
-      onRun: () => monitor.refresh(),
+      onRun: () => monitor.refresh(profile.name),
       words: errorWords,
       logger: ui.services.logger,
     }),

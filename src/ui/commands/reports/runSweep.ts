@@ -115,7 +115,7 @@ async function sweep(
       },
       onRun: async (id: string) => {
         await backend.note(id, profile.name);
-        await backend.monitor.refresh();
+        await backend.monitor.refresh(profile.name);
       },
       onTrial: (trial: Trial, what: 'started' | 'attached' | 'ended') =>
         progress.onProgress?.(trialLine(found, trial, what)),

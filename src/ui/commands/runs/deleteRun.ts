@@ -30,7 +30,7 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const entry = await client.request('run.get', { dir: run.dir });
   const deletion = await deleteRunFolders(machine, (await backend.session(run.profile)).profile, entry);
   ui.dashboards.close(run.dir);
-  await backend.monitor.refresh();
+  await backend.monitor.refresh(run.profile);
   await ui.checkpoints.refresh();
   const notes = deletionNotes(run.dir, deletion, errorWords);
   if (notes.length > 0) {

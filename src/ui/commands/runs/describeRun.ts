@@ -24,7 +24,7 @@ export async function describeRun(ui: Ui, given?: RunArgument): Promise<void> {
   await client.request('run.describe', { dir: run.dir, about: aboutOf({ name, tags: [tags], notes }) });
   await backend.noteName(run.id, name.trim());
   backend.feeds.look(run.profile, run.dir);
-  await backend.monitor.refresh();
+  await backend.monitor.refresh(run.profile);
 }
 
 function ask(

@@ -24,6 +24,6 @@ export async function resumeRun(ui: Ui, given?: ResumeArgument): Promise<void> {
   await backend.note(run.id, run.profile);
   void tellWarnings(ui.services, run.profile, warnings);
   ui.dashboards.show(run);
-  await backend.monitor.refresh();
+  await backend.monitor.refresh(run.profile);
   await ui.checkpoints.choose(run);
 }

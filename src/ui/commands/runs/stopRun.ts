@@ -41,5 +41,5 @@ export async function stopRun(ui: Ui, mode: StopMode, given?: RunArgument): Prom
   }
   const backend = await ui.services.backend();
   await (await backend.machine(run.profile)).stop(run.dir, mode);
-  await backend.monitor.refresh();
+  await backend.monitor.refresh(run.profile);
 }

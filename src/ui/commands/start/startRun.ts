@@ -48,7 +48,7 @@ export async function startRun(ui: Ui, recent: RecentRun, how: StartOptions = {}
   void tellWarnings(ui.services, profile, started.warnings);
   if (started.note !== undefined) void vscode.window.showWarningMessage(`${started.id}: ${started.note}`);
   showStarted(ui, run, { dashboard: ui.services.setting('trainyard.openDashboardOnRun'), tensorboard });
-  await (await ui.services.backend()).monitor.refresh();
+  await (await ui.services.backend()).monitor.refresh(profile);
   await ui.checkpoints.choose(run);
   return run;
 }
