@@ -73,8 +73,8 @@ export class RunChanges implements Disposable {
     this.store.dispose();
   }
 
-  private compare({ profile, runs }: ProfileRuns): void {
-    if (runs.length === 0 && !this.seen.has(profile)) return; // it was not looked at yet
+  private compare({ profile, runs, seen }: ProfileRuns): void {
+    if (seen === undefined) return; // it was not looked at yet, which is not the same as no runs
     const before = this.seen.get(profile);
     const newest = before && [...before.keys()].sort().at(-1);
     const after = new Map(runs.map((run) => [run.entry.id, seenAfter(before?.get(run.entry.id), run)]));

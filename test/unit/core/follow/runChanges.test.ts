@@ -20,13 +20,14 @@ const noAgent = (): Promise<AgentClient> => Promise.reject(new Error('no connect
 async function reported(...looks: RunOverview[][]): Promise<string[]> {
   const monitor = new Emitter<readonly ProfileRuns[]>();
   const warnings: string[] = [];
+  let moment = 0;
   const changes = new RunChanges({ onChange: monitor.event }, noAgent, {
     log: (_, text) => warnings.push(text),
   });
   const seen: RunChange[] = [];
   changes.onChange((change) => seen.push(change));
   for (const runs of looks) {
-    monitor.fire([{ profile: 'lab', runs, problem: undefined }]);
+    monitor.fire([{ profile: 'lab', runs, problem: undefined, seen: ++moment }]);
     await new Promise((resolve) => setImmediate(resolve));
   }
   changes.dispose();
@@ -51,6 +52,23 @@ it('says how a run ended that began and ended between two looks, but nothing of 
   const quick = runOf('6-b', 'failed', 1, 'no such file');
   const older = runOf('4-c', 'failed'); // it came into the list because another one was deleted
   expect(await reported([before], [quick, before, older])).toEqual(['6-b failed no such file']);
+});
+
+it('says how the first run of a profile ended, of which an earlier look found none', async () => {
+  expect(await reported([], [runOf('1-a', 'failed', 1, 'no such file')])).toEqual([
+    '1-a failed no such file',
+  ]);
+});
+
+it('says nothing of what the first look finds, though the profile was listed before', () => {
+  const monitor = new Emitter<readonly ProfileRuns[]>();
+  const changes = new RunChanges({ onChange: monitor.event }, noAgent, { log: () => undefined });
+  const seen: RunChange[] = [];
+  changes.onChange((change) => seen.push(change));
+  monitor.fire([{ profile: 'lab', runs: [], problem: undefined, seen: undefined }]);
+  monitor.fire([{ profile: 'lab', runs: [runOf('1-a', 'failed')], problem: undefined, seen: 1 }]);
+  expect(seen).toEqual([]);
+  changes.dispose();
 });
 
 it('says a restart, and only the end where both came between two looks', async () => {
