@@ -68,6 +68,21 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }
 
+/** The work, or Cancelled for this caller once the signal has fired: the work itself goes on. */
+export function orCancelled<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      reject(new Cancelled());
+    };
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', cancel);
+    });
+  });
+}
+
 /** In one line, and without control characters: a message may quote what a server said. */
 export function oneLine(text: string): string {
   return visible(text.replace(/\s*[\r\n]+\s*/g, ' ').trim());

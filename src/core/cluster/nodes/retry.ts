@@ -1,6 +1,6 @@
 // When a lost connection is tried again: soon, then ever more seldom; at once after sleep; never
 // where a person was asked in vain.
-import { errorText, remedyOf, UserError } from '../../base/errors.js';
+import { errorText, isCancelled, remedyOf, UserError } from '../../base/errors.js';
 import { Unreached } from '../../ssh/base/failures.js';
 import type { Prompter, SecretRequest, UnknownHostKey } from '../../ssh/base/transport.js';
 
@@ -68,9 +68,10 @@ export class RetryPolicy {
 
   /**
    * `asked`: a person was asked during this attempt, and must not be asked the same again by
-   * itself.
+   * itself. An attempt that somebody gave up, without having been asked, says nothing of the host.
    */
   failed(error: unknown, asked: boolean, host: string, now = Date.now()): void {
+    if (isCancelled(error) && !asked) return;
     if (asked) {
       const what = `the login to ${host} did not succeed: ${errorText(error)}`;
       const first = remedyOf(error);

@@ -1,7 +1,7 @@
 // One host of a cluster: its connection, what is put on it, and the agent there.
 import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
-import { Cancelled } from '../../base/errors.js';
+import { Cancelled, throwIfCancelled } from '../../base/errors.js';
 import type { Disposable } from '../../base/lifecycle.js';
 import { nullLogger, type Logger } from '../../base/log.js';
 import { mostListed, trainerError, type FolderListing } from './machine.js';
@@ -27,6 +27,7 @@ import { addressOf, targetOf } from './hosts.js';
 import { Reach } from './reach.js';
 import { RetryPolicy, type Questions } from './retry.js';
 import { jumpHosts } from '../../ssh/base/jumps.js';
+import { SharedAttempt } from './sharedAttempt.js';
 import type { SshChannel, SshConnection, SshTransport } from '../../ssh/base/transport.js';
 import { nodePath, type NodePath } from '../../base/nodePath.js';
 
@@ -78,7 +79,7 @@ export class SshNode implements Disposable {
   readonly node: AgentNode;
   private readonly reach: Reach;
   private readonly retries = new RetryPolicy();
-  private connecting: Promise<SshConnection> | undefined;
+  private connecting: SharedAttempt<SshConnection> | undefined;
   /** Of those who wait for the agent. */
   private readonly waiting = new Set<Progress>();
   private disposed = false;
@@ -114,34 +115,32 @@ export class SshNode implements Disposable {
   async connection(signal?: AbortSignal): Promise<SshConnection> {
     this.assertInUse();
     const known = this.connecting;
-    if (known) {
-      const connection = await known;
+    if (known && !known.isGivenUp) {
+      const connection = await known.wait(signal);
       if (!connection.isClosed) return connection;
       if (this.connecting === known) this.connecting = undefined;
       return this.connection(signal);
     }
+    throwIfCancelled(signal);
     this.retries.admit();
-    const opening = this.options.transport.connect(targetOf(this.host), signal ? { signal } : {});
-    this.connecting = opening;
-    opening.then(
+    const attempt = new SharedAttempt(
+      (own) => this.connect(own),
+      (unwanted) => {
+        unwanted.dispose();
+      },
+    );
+    this.connecting = attempt;
+    attempt.outcome.then(
       () => {
         this.wasAsked();
         this.retries.succeeded();
       },
       (error: unknown) => {
-        if (this.connecting === opening) this.connecting = undefined;
+        if (this.connecting === attempt) this.connecting = undefined;
         this.retries.failed(error, this.wasAsked(), this.name);
       },
     );
-    const connection = await opening;
-    this.hostName = connection.hostName;
-    try {
-      this.assertInUse();
-    } catch (error) {
-      connection.dispose();
-      throw error;
-    }
-    return connection;
+    return attempt.wait(signal);
   }
 
   /**
@@ -278,12 +277,24 @@ export class SshNode implements Disposable {
     this.disposed = true;
     this.node.dispose();
     this.reach.dispose();
-    this.connecting?.then(
+    this.connecting?.outcome.then(
       (connection) => {
         connection.dispose();
       },
       () => undefined,
     );
+  }
+
+  private async connect(signal: AbortSignal): Promise<SshConnection> {
+    const connection = await this.options.transport.connect(targetOf(this.host), { signal });
+    this.hostName = connection.hostName;
+    try {
+      this.assertInUse();
+    } catch (error) {
+      connection.dispose();
+      throw error;
+    }
+    return connection;
   }
 
   /** About this host, or one on the way to it. */

@@ -1,5 +1,5 @@
 // Jump hosts: one connection to each, shared by all that are reached through it.
-import { Cancelled, UserError } from '../../base/errors.js';
+import { orCancelled, UserError } from '../../base/errors.js';
 import { failure } from './failures.js';
 import type { SshConnection, SshTarget } from './transport.js';
 
@@ -117,18 +117,4 @@ export class JumpPool<C extends SshConnection> {
       () => undefined,
     );
   }
-}
-
-function orCancelled<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const cancel = (): void => {
-      reject(new Cancelled());
-    };
-    if (signal.aborted) cancel();
-    signal.addEventListener('abort', cancel, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', cancel);
-    });
-  });
 }

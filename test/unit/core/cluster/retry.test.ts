@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UserError } from '../../../../src/core/base/errors.js';
+import { Cancelled, UserError } from '../../../../src/core/base/errors.js';
 import { Questions, RetryPolicy } from '../../../../src/core/cluster/nodes/retry.js';
 import { Unreached } from '../../../../src/core/ssh/base/failures.js';
 
@@ -75,6 +75,17 @@ describe('RetryPolicy', () => {
         hint: { kind: 'askAgain', host: 'gpu1' },
       }),
     );
+  });
+
+  it('takes an attempt that was given up for no failure, unless a person gave up a question', () => {
+    const policy = new RetryPolicy();
+    policy.admit(1_000_000);
+    policy.failed(new Cancelled(), false, 'gpu1', 1_000_000);
+    policy.admit(1_000_001);
+    policy.failed(new Cancelled('the login to gpu1 was given up'), true, 'gpu1', 1_000_002);
+    expect(() => {
+      policy.admit(9_999_999);
+    }).toThrow(/the login to gpu1 did not succeed/);
   });
 
   it('passes on what is to be done before a person is asked again', () => {
