@@ -1,11 +1,12 @@
 // The keys that are offered to a server: those of the agent, and key files.
 import { readFile } from 'node:fs/promises';
 import type { ParsedKey, SigningRequestOptions } from 'ssh2';
-import { errorText, systemCode } from '../../base/errors.js';
+import { errorText, systemCode, throwIfCancelled } from '../../base/errors.js';
 import type { SshConfig } from '../config/config.js';
 import { failure } from '../base/failures.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import { readKeyFile } from './keyFile.js';
+import { agentPatience } from './ownSshKeys.js';
 import type { Secrets } from './secrets.js';
 
 /** The hash that ssh2 wants in a signature; undefined: the usual one of the key's type. */
@@ -28,11 +29,16 @@ export interface Identities {
   problems: string[];
 }
 
-/** UserError when the key that the profile names cannot be used. */
-export async function loadIdentities(ssh2: Ssh2, config: SshConfig, secrets: Secrets): Promise<Identities> {
+/** UserError when the key that the profile names cannot be used, Cancelled. */
+export async function loadIdentities(
+  ssh2: Ssh2,
+  config: SshConfig,
+  secrets: Secrets,
+  signal?: AbortSignal,
+): Promise<Identities> {
   if (!config.methods.publickey) return { list: [], problems: [] };
   const problems: string[] = [];
-  const held = await agentKeys(ssh2, config, problems);
+  const held = await agentKeys(ssh2, config, problems, signal);
   const files: Identity[] = [];
   const used = new Set<AgentKey>();
   for (const path of config.identityFiles) {
@@ -53,25 +59,76 @@ interface AgentKey {
   identity: Identity;
 }
 
-async function agentKeys(ssh2: Ssh2, config: SshConfig, problems: string[]): Promise<AgentKey[]> {
-  const lists = await Promise.all(config.agents.map((path) => keysOf(ssh2, path, problems)));
+async function agentKeys(
+  ssh2: Ssh2,
+  config: SshConfig,
+  problems: string[],
+  signal: AbortSignal | undefined,
+): Promise<AgentKey[]> {
+  const lists = await Promise.all(config.agents.map((path) => keysOf(ssh2, path, problems, signal)));
   return lists.flat();
 }
 
-async function keysOf(ssh2: Ssh2, path: string, problems: string[]): Promise<AgentKey[]> {
-  const agent = new ssh2.OpenSSHAgent(path);
+/** Those of one agent, which has a while to list them. Cancelled. */
+async function keysOf(
+  ssh2: Ssh2,
+  path: string,
+  problems: string[],
+  signal: AbortSignal | undefined,
+): Promise<AgentKey[]> {
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort(new Error(`it listed no keys within ${agentPatience / 1000} s`));
+  }, agentPatience);
   try {
-    const keys = await new Promise<ParsedKey[]>((resolve, reject) => {
-      agent.getIdentities((error, found) => {
-        if (error) reject(error);
-        else resolve((found ?? []).filter((entry): entry is ParsedKey => 'getPublicSSH' in entry));
-      });
-    });
+    const end = AbortSignal.any([late.signal, ...(signal ? [signal] : [])]);
+    const { agent, keys } = await listedBy(ssh2, path, end);
     return keys.map((key) => ({ key, identity: agentIdentity(agent, key) }));
   } catch (error) {
+    throwIfCancelled(signal);
     problems.push(`the key agent at ${path} does not answer: ${errorText(error)}`);
     return [];
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+/** Throws the signal's reason, and leaves no connection to the agent, once `end` has fired. */
+function listedBy(
+  ssh2: Ssh2,
+  path: string,
+  end: AbortSignal,
+): Promise<{ agent: InstanceType<Ssh2['OpenSSHAgent']>; keys: ParsedKey[] }> {
+  return new Promise((resolve, reject) => {
+    /** Its connections end with the list. */
+    class Lister extends ssh2.OpenSSHAgent {
+      override getStream(use: Parameters<InstanceType<Ssh2['OpenSSHAgent']>['getStream']>[0]): void {
+        super.getStream((error, stream) => {
+          end.addEventListener('abort', () => stream?.destroy(), { once: true });
+          if (end.aborted) stream?.destroy();
+          use(error, stream);
+        });
+      }
+    }
+    const fail = (error: unknown): void => {
+      reject(error instanceof Error ? error : new Error(errorText(error)));
+    };
+    if (end.aborted) fail(end.reason);
+    end.addEventListener(
+      'abort',
+      () => {
+        fail(end.reason);
+      },
+      { once: true },
+    );
+    new Lister(path).getIdentities((error, found) => {
+      if (error) fail(error);
+      else {
+        const keys = (found ?? []).filter((entry): entry is ParsedKey => 'getPublicSSH' in entry);
+        resolve({ agent: new ssh2.OpenSSHAgent(path), keys });
+      }
+    });
+  });
 }
 
 function agentIdentity(agent: InstanceType<Ssh2['OpenSSHAgent']>, key: ParsedKey): Identity {

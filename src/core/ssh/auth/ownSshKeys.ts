@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import type { SshConfig } from '../config/config.js';
 import { publicKeyOf } from './keyFile.js';
 
-/** Milliseconds that an agent has for its list. */
-const patience = 2000;
+/** Milliseconds that a key agent has for its list. */
+export const agentPatience = 2000;
 /** Bytes of an answer; more is none of an agent's. */
 const mostBytes = 1 << 20;
 
@@ -45,7 +45,7 @@ function keysOfAgent(path: string): Promise<{ type: string; comment: string }[]>
       socket.destroy();
       resolve(listedIn(received));
     };
-    const timer = setTimeout(end, patience);
+    const timer = setTimeout(end, agentPatience);
     socket
       .on('error', end)
       .on('close', end)

@@ -47,6 +47,7 @@ export interface Ssh2TransportOptions {
  * for them.
  */
 export class Ssh2Transport implements SshTransport {
+  private readonly logger: Logger;
   private readonly attempts: Attempts;
   private readonly configs: ConfigReader;
   private readonly jumps = new JumpPool<Ssh2Connection>();
@@ -66,8 +67,9 @@ export class Ssh2Transport implements SshTransport {
     this.review = new HostKeyReview(prompter);
     this.store = new TrustStore(home ?? trainyardHome(around.env));
     this.configs = new ConfigReader(configFile === undefined ? { around } : { around, configFile });
-    this.attempts = new Attempts(logger ?? nullLogger);
-    this.parts = new GuardedParts(logger ?? nullLogger);
+    this.logger = logger ?? nullLogger;
+    this.attempts = new Attempts(this.logger);
+    this.parts = new GuardedParts(this.logger);
   }
 
   /** UserError (connection, usage; NeedsOpenSsh where ssh2 cannot do it), Cancelled. */
@@ -160,7 +162,8 @@ export class Ssh2Transport implements SshTransport {
   ): Promise<Ssh2Connection> {
     const ssh2 = await loadSsh2();
     const checker = await HostKeyChecker.open(config, this.store, this.review);
-    const identities = await loadIdentities(ssh2, config, this.secrets);
+    const identities = await loadIdentities(ssh2, config, this.secrets, signal);
+    for (const problem of identities.problems) this.logger.log('info', `${config.host}: ${problem}`);
     const sock = await this.reach(place, lease, signal);
     const address =
       'remoteAddress' in sock && typeof sock.remoteAddress === 'string' ? sock.remoteAddress : place.hostName;
