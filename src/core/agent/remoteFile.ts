@@ -11,17 +11,18 @@ export const pieceBytes = 256 * 1024;
 
 /**
  * What stands in the file from `offset` on, at most `length` bytes; empty when there is no such
- * file.
+ * file. Cancelled.
  */
 export async function readRemote(
   client: AgentClient,
   path: NodePath,
   offset: number,
   length: number,
+  signal?: AbortSignal,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for (let at = offset; at < offset + length;) {
-    const piece = await readPiece(client, path, at, Math.min(pieceBytes, offset + length - at));
+    const piece = await readPiece(client, path, at, Math.min(pieceBytes, offset + length - at), signal);
     if (piece === undefined || piece.length === 0) break;
     pieces.push(piece);
     at += piece.length;
@@ -34,9 +35,11 @@ async function readPiece(
   path: NodePath,
   offset: number,
   length: number,
+  signal?: AbortSignal,
 ): Promise<Buffer | undefined> {
   try {
-    const { data } = await client.request('file.read', { path, offset, length });
+    const params = { path, offset, length };
+    const { data } = await client.request('file.read', params, signal ? { signal } : {});
     return Buffer.from(data, 'base64');
   } catch (error) {
     if (error instanceof AgentError && error.code === agentErrors.notFound) return undefined;

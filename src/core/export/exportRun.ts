@@ -65,7 +65,7 @@ export async function exportRun(options: ExportOptions): Promise<Exported> {
 
 async function once({ node, tracker, progress }: ExportOptions, files: RunFiles): Promise<RunRecord> {
   progress.onProgress?.('reading the run');
-  const record = await files.look(await node.client());
+  const record = await files.look(await node.client(), progress.signal);
   throwIfCancelled(progress.signal);
   await tracker.sync(record, progress);
   return record;

@@ -29,9 +29,9 @@ export class RunFiles {
 
   /**
    * Reads what is new. Errors are those of `AgentClient.request`, and UserError (usage) for a
-   * folder whose run.json this version cannot read.
+   * folder whose run.json this version cannot read. Cancelled.
    */
-  async look(client: AgentClient): Promise<RunRecord> {
+  async look(client: AgentClient, signal?: AbortSignal): Promise<RunRecord> {
     const details = await client.request('run.get', { dir: this.dir });
     if (details.run === null) {
       const what = `${this.dir} has no run.json that this version reads`;
@@ -43,19 +43,26 @@ export class RunFiles {
       const file = this.known.get(name) ?? fileOf(name, record);
       if (!file) continue;
       this.known.set(name, file);
-      await this.readTo(client, name, file, size);
+      await this.readTo(client, name, file, size, signal);
     }
     return record;
   }
 
-  private async readTo(client: AgentClient, name: string, file: OneFile, size: number): Promise<void> {
+  private async readTo(
+    client: AgentClient,
+    name: string,
+    file: OneFile,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if (size < file.tail.received) {
       file.tail = new ByteTail(0);
       file.onReset();
     }
     while (file.tail.received < size) {
       const at = file.tail.received;
-      const bytes = await readRemote(client, join(this.dir, name), at, Math.min(chunkBytes, size - at));
+      const length = Math.min(chunkBytes, size - at);
+      const bytes = await readRemote(client, join(this.dir, name), at, length, signal);
       if (bytes.length === 0) return; // the file was cut meanwhile, which the next look sees
       for (const { text } of file.tail.push(at, bytes) ?? []) file.onLine(text);
     }
