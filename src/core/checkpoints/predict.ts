@@ -6,6 +6,7 @@ import { basename, join as joinHere } from 'node:path';
 import * as z from 'zod/mini';
 import { readRemote } from '../agent/remoteFile.js';
 import { errorText, UserError } from '../base/errors.js';
+import { nullLogger, type Logger } from '../base/log.js';
 import { join, pathOfThisNode, type NodePath } from '../base/nodePath.js';
 import { plural } from '../base/plural.js';
 import type { Progress } from '../base/progress.js';
@@ -44,7 +45,7 @@ export async function predictPictures(
   entry: RunEntry,
   checkpoint: Pick<Checkpoint, 'path' | 'step'>,
   files: readonly string[],
-  progress: Progress = {},
+  { logger = nullLogger, ...progress }: Progress & { logger?: Logger } = {},
 ): Promise<Prediction[]> {
   await assertPictures(files);
   if (entry.run?.program !== 'trainer') {
@@ -55,15 +56,19 @@ export async function predictPictures(
   try {
     const names = await gather(files, here);
     if (names.every((name) => name === undefined)) return files.map((file) => ({ file, top5: [] }));
-    const folder = await put(machine, entry, here, progress);
+    const isHere = !(machine instanceof SshMachine);
+    const folder = isHere
+      ? pathOfThisNode(here)
+      : join(entry.dir, `predict-${randomBytes(6).toString('hex')}`);
     try {
+      if (!isHere) await put(machine, here, folder, progress);
       const sent = names.filter((name) => name !== undefined).length;
       progress.onProgress?.(`predicting ${plural(sent, 'picture')} with step ${checkpoint.step}`);
       const lines = await ask(machine, join(entry.dir, checkpoint.path), entry, folder, progress);
       const byName = new Map(lines.map(({ path, top5 }) => [basename(path), top5]));
       return files.map((file, index) => ({ file, top5: byName.get(names[index] ?? '') ?? [] }));
     } finally {
-      if (machine instanceof SshMachine) await machine.removeFolder(folder);
+      if (!isHere) await clear(machine, folder, logger);
     }
   } finally {
     await rm(here, { recursive: true, force: true });
@@ -123,14 +128,19 @@ async function pictureSuffix(file: string): Promise<'.jpg' | '.png' | undefined>
   }
 }
 
-/** Where they are on the node of the run. */
-async function put(machine: Machine, entry: RunEntry, here: string, progress: Progress): Promise<NodePath> {
-  if (!(machine instanceof SshMachine)) return pathOfThisNode(here);
-  const folder = join(entry.dir, `predict-${randomBytes(6).toString('hex')}`);
+async function put(machine: SshMachine, here: string, folder: NodePath, progress: Progress): Promise<void> {
   const [head] = machine.nodes;
   progress.onProgress?.('copying the pictures');
   await machine.copy(head ? [head] : [], here, folder, progress);
-  return folder;
+}
+
+/** What is left there takes nothing from what came of it, and says no more of what failed. */
+async function clear(machine: SshMachine, folder: NodePath, logger: Logger): Promise<void> {
+  try {
+    await machine.removeFolder(folder);
+  } catch (error) {
+    logger.log('warn', `pictures are left in ${folder}: ${errorText(error)}`);
+  }
 }
 
 async function ask(

@@ -40,7 +40,7 @@ export const predict: Verb = {
       return exitCodes.done;
     }
     const predictions = await context.withProgress((progress) =>
-      predictPictures(context.machine, entry, checkpoint, files, progress),
+      predictPictures(context.machine, entry, checkpoint, files, { ...progress, logger: context.logger }),
     );
     for (const each of predictions) {
       if (context.json) {

@@ -28,7 +28,7 @@ export async function predictPictures(ui: Ui, given?: CheckpointArgument | RunAr
   // Asked before, or finished predictions would be lost where the node is gone.
   const classNames = await classNamesOf(await machine.node.client(), entry, checkpoint);
   const predictions = await withProgress(title, (progress) =>
-    predict(machine, entry, checkpoint, pictures, progress),
+    predict(machine, entry, checkpoint, pictures, { ...progress, logger: ui.services.logger }),
   );
   const mistakes = mistakesOf(predictions, classNames);
   showPredictions(ui.services, { run: runName(entry), step: checkpoint.step, predictions, mistakes });
