@@ -15,8 +15,8 @@ const options = { enableScripts: true, enableCommandUris: [linkedCommand], local
 
 export class ReportPanels implements Disposable {
   private readonly serializer: Disposable;
-  /** Open tabs, by their titles. */
-  private readonly open = new Map<string, vscode.WebviewPanel>();
+  /** Open tabs by their titles, each with the folder of the report that it shows. */
+  private readonly open = new Map<string, { panel: vscode.WebviewPanel; folder: string }>();
 
   constructor(private readonly services: Services) {
     this.serializer = vscode.window.registerWebviewPanelSerializer(panelTypes.report, {
@@ -26,7 +26,7 @@ export class ReportPanels implements Disposable {
           panel.dispose();
           return;
         }
-        this.keep(panel, place.title);
+        this.keep(panel, place);
         await this.fill(panel, place);
       },
     });
@@ -42,34 +42,36 @@ export class ReportPanels implements Disposable {
    * reports. `file`: the page in it.
    */
   async show(title: string, folder: string, file: string): Promise<void> {
+    const place = { title, folder: basename(folder), file };
     const shown = this.open.get(title);
-    shown?.reveal();
-    const panel = shown ?? this.make(title);
-    await this.fill(panel, { title, folder: basename(folder), file });
+    shown?.panel.reveal();
+    if (shown) shown.folder = place.folder;
+    await this.fill(shown?.panel ?? this.make(place), place);
   }
 
-  /** The page anew, where a tab of this title is open. */
+  /** The page anew, where the tab of this title is open and shows this report. */
   async refresh(title: string, folder: string, file: string): Promise<void> {
-    const panel = this.open.get(title);
-    if (panel) await this.fill(panel, { title, folder: basename(folder), file });
+    const place = { title, folder: basename(folder), file };
+    const shown = this.open.get(title);
+    if (shown?.folder === place.folder) await this.fill(shown.panel, place);
   }
 
   dispose(): void {
     this.serializer.dispose(); // the tabs are the editor's: it brings them back
   }
 
-  private make(title: string): vscode.WebviewPanel {
+  private make(place: ReportPlace): vscode.WebviewPanel {
     const where = { viewColumn: vscode.ViewColumn.Active };
-    const panel = vscode.window.createWebviewPanel(panelTypes.report, title, where, options);
-    this.keep(panel, title);
+    const panel = vscode.window.createWebviewPanel(panelTypes.report, place.title, where, options);
+    this.keep(panel, place);
     return panel;
   }
 
   /** A later report of this title goes into the tab. */
-  private keep(panel: vscode.WebviewPanel, title: string): void {
-    this.open.set(title, panel);
+  private keep(panel: vscode.WebviewPanel, { title, folder }: ReportPlace): void {
+    this.open.set(title, { panel, folder });
     panel.onDidDispose(() => {
-      if (this.open.get(title) === panel) this.open.delete(title);
+      if (this.open.get(title)?.panel === panel) this.open.delete(title);
     });
   }
 

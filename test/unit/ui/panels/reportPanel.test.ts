@@ -95,3 +95,19 @@ it('shows a later report in a tab that came back after a reload', async () => {
   expect(panels()).toHaveLength(0);
   expect(panel.webview.html).toContain('<p>scaling-lab-2</p>');
 });
+
+it('takes no tab from an older report that was opened while a newer one is made', async () => {
+  const refresh = (name: string): Promise<void> =>
+    reports.refresh('Scaling of lab', join(reports.folder, name), 'scaling.html');
+  await show('scaling-lab-2');
+  const page = panels()[0]?.webview;
+  page!.html = 'an older state';
+  await refresh('scaling-lab-2');
+  expect(page?.html).toContain('<p>scaling-lab-2</p>');
+  await show('scaling-lab-1');
+  await refresh('scaling-lab-2');
+  expect(page?.html).toContain('<p>scaling-lab-1</p>');
+  await show('scaling-lab-2');
+  expect(page?.html).toContain('<p>scaling-lab-2</p>');
+  expect(panels()).toHaveLength(1);
+});
