@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
 import { deleteRunFolders, deletionNotes } from '../../../core/follow/deletion.js';
-import { isOver } from '../../../core/model/runStatus.js';
+import { isOver, statusOf } from '../../../core/model/runStatus.js';
 import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
 import { runTitle } from '../runTitle.js';
@@ -24,11 +24,12 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const backend = await ui.services.backend();
   const machine = await backend.machine(run.profile);
   const client = await machine.node.client();
-  ui.tensorboards.close(run.dir);
-  await client.request('tensorboard.stop', { dir: run.dir });
-  ui.terminals.close(run.dir);
   const entry = await client.request('run.get', { dir: run.dir });
+  // The agent deletes nothing while a terminal of the run is open. One that goes on keeps its own.
+  if (isOver(statusOf(entry))) ui.terminals.close(run.dir);
   const deletion = await deleteRunFolders(machine, (await backend.session(run.profile)).profile, entry);
+  // The agent has ended TensorBoard, where it did not refuse.
+  ui.tensorboards.close(run.dir);
   ui.dashboards.close(run.dir);
   await backend.monitor.refresh(run.profile);
   await ui.checkpoints.refresh();
