@@ -14,8 +14,9 @@ import { eventSchema, type RunEvent } from '../contracts/runSchema.js';
 import { join, type NodePath } from '../base/nodePath.js';
 
 /** Milliseconds between a loss and the next attempt; twice as long each time. */
-const firstPause = 200;
-const longestPause = 5000;
+export const firstPause = 200;
+/** Milliseconds. */
+export const longestPause = 5000;
 /** Where the agent had answered: a link that breaks again and again is used as long as it lasts. */
 const longestAfterAnswer = 1000;
 
@@ -229,6 +230,7 @@ export class RunFollower implements Disposable {
 /** A line of an own program: it has no kind, and comes as figures (docs/contracts/figures.md). */
 const isOwnReport = (text: string): boolean => /^\s*\{.*\}\s*$/.test(text) && !text.includes('"kind"');
 
-function isConnectionError(error: unknown): boolean {
+/** Whether what failed may come back by itself. */
+export function isConnectionError(error: unknown): boolean {
   return error instanceof UserError && error.code === 'connection';
 }

@@ -1,10 +1,11 @@
 // One run's model, kept up to date from its files for as long as somebody wants it.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Cancelled, errorText } from '../base/errors.js';
 import { DisposableStore, Emitter, type Disposable, type Event } from '../base/lifecycle.js';
 import { nullLogger, type Logger } from '../base/log.js';
 import type { RunDetails } from '../contracts/agentApi.js';
 import type { AgentClient } from '../agent/agentClient.js';
-import { RunFollower, type ExtraFile } from './run.js';
+import { firstPause, isConnectionError, longestPause, RunFollower, type ExtraFile } from './run.js';
 import { figureFile, figuresFile } from './figureLines.js';
 import { hostOfFile, parseSample } from './hostFigures.js';
 import { TimedLogs } from './logTimes.js';
@@ -132,7 +133,7 @@ export class RunFeed implements Disposable {
       this.changes.fire(undefined);
     });
     try {
-      if (await this.isUnchanged()) return;
+      if (await this.isUnchangedOnceReached(store)) return;
       this.beginAgain();
       await follower.follow();
     } catch (error) {
@@ -145,12 +146,32 @@ export class RunFeed implements Disposable {
     }
   }
 
+  /** As `isUnchanged`, which is asked again while the connection is lost. */
+  private async isUnchangedOnceReached(store: DisposableStore): Promise<boolean> {
+    const end = new AbortController();
+    store.defer(() => {
+      end.abort();
+    });
+    for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+      try {
+        return await this.isUnchanged();
+      } catch (error) {
+        if (this.disposed || !isConnectionError(error)) throw error;
+        this.logger.log('info', `looking at ${this.options.dir}: ${errorText(error)}`);
+        this.lost = true;
+        this.changes.fire(undefined);
+        await delay(pause, undefined, { signal: end.signal });
+      }
+    }
+  }
+
   /** Whether all of a run that is over is known already. */
   private async isUnchanged(): Promise<boolean> {
     const known = this.model.details;
     if (!known) return false;
     const client = await this.options.client();
     const now = await client.request('run.get', { dir: this.options.dir });
+    this.lost = false;
     const isSame =
       isOver(statusOf(now)) &&
       now.interrupted === known.interrupted &&

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { UserError } from '../../../../src/core/base/errors.js';
 import { nullLogger } from '../../../../src/core/base/log.js';
 import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
@@ -96,6 +97,65 @@ describe('RunFeed', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(feed.model.log.end).toBe(end);
     expect(feed.model.marks.all).toHaveLength(1);
+  });
+
+  it('looks again at a run that is over once a short outage has passed', async () => {
+    const run = new FakeRun();
+    run.append('metrics.jsonl', json(startLine()) + json(stepLine(10)));
+    run.append('events.jsonl', finished);
+    run.state = stateOf('finished');
+    const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+    let isOut = false;
+    let asked = 0;
+    const feed = new RunFeed({
+      dir: nodePath(run.dir),
+      client: () => {
+        asked++;
+        if (isOut) return Promise.reject(new UserError('connection', 'gpu1 was lost', ''));
+        return node.client();
+      },
+    });
+    open.push(feed, node);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    await new Promise((resolve) => setImmediate(resolve)); // it has ended
+    isOut = true;
+    asked = 0;
+    feed.start();
+    await expect.poll(() => feed.connection.state).toBe('lost');
+    await expect.poll(() => asked).toBeGreaterThan(1);
+    expect(feed.problem).toBeUndefined();
+    expect(feed.model.steps.length).toBe(1); // what is known stays
+    isOut = false;
+    await expect.poll(() => feed.connection.state).toBe('connected');
+    expect(feed.problem).toBeUndefined();
+    expect(feed.model.steps.length).toBe(1);
+  });
+
+  it('leaves no look behind that waits for a lost connection', async () => {
+    const run = new FakeRun();
+    run.append('events.jsonl', finished);
+    run.state = stateOf('finished');
+    const node = new AgentNode({ open: () => Promise.resolve(run.connect().stream()) });
+    let isOut = false;
+    let asked = 0;
+    const lost = new UserError('connection', 'gpu1 was lost', '');
+    const client = (): ReturnType<AgentNode['client']> => {
+      asked++;
+      return isOut ? Promise.reject(lost) : node.client();
+    };
+    const feed = new RunFeed({ dir: nodePath(run.dir), client });
+    open.push(feed, node);
+    feed.start();
+    await expect.poll(() => feed.model.status).toBe('finished');
+    await new Promise((resolve) => setImmediate(resolve));
+    isOut = true;
+    feed.start();
+    await expect.poll(() => feed.connection.state).toBe('lost');
+    feed.dispose();
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(asked).toBe(before);
   });
 
   it('says when the run is gone', async () => {
