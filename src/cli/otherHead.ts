@@ -1,7 +1,7 @@
 // --head of trainyard resume: the run goes on under another head.
 import { matchRun } from '../core/agent/runRegistry.js';
 import { UserError } from '../core/base/errors.js';
-import { moveHead, runsUnder, withHead, type MovedRun } from '../core/cluster/moveHead.js';
+import { moveHead, runsUnder, withHead, withHeadNow, type MovedRun } from '../core/cluster/moveHead.js';
 import { headName } from '../core/cluster/nodes/hosts.js';
 import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Args } from './args.js';
@@ -35,8 +35,8 @@ export async function underOtherHead(context: Context, args: Args, host: string)
     onProgress(`asking ${headName(before)} about ${entry.id}`);
     return moveHead({ entry, profile, machine, before: from, logger: context.logger }, { signal });
   });
-  await context.profiles.save(profile);
-  const copies = profile.mirror === before.mirror ? '' : `, and ${profile.mirror ?? ''} its mirror`;
+  const saved = await context.profiles.change(profile.name, (current) => withHeadNow(current, host));
+  const copies = saved.mirror === before.mirror ? '' : `, and ${saved.mirror ?? ''} its mirror`;
   context.output.note(`${host} is the head of profile ${profile.name} from now on${copies}`);
   return moved;
 }

@@ -42,6 +42,7 @@ export class Backend implements Disposable {
   private readonly lost: LostOnClusters;
   private readonly revived: Disposable;
   private readonly left: Disposable;
+  private readonly stores = new Map<string, ProfileStore>();
   private notes: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: BackendOptions) {
@@ -70,8 +71,12 @@ export class Backend implements Disposable {
     });
   }
 
+  /** One for each home, so that changes of this window follow one another. */
   profiles(): ProfileStore {
-    return new ProfileStore(this.home());
+    const home = this.home();
+    const store = this.stores.get(home) ?? new ProfileStore(home);
+    this.stores.set(home, store);
+    return store;
   }
 
   /**

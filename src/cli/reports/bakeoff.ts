@@ -60,7 +60,7 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
   const train = trainDefaultsOf(result);
   const saved = args.has('save') && train !== undefined && !result.cancelled;
   // The profile may have been edited meanwhile.
-  if (saved) await context.profiles.save({ ...(await context.profiles.get(profile.name)), train });
+  if (saved) await context.profiles.change(profile.name, (current) => ({ ...current, train }));
   show(context, result, folder);
   if (saved && !context.json) {
     context.output.line(`saved   trainings on ${profile.name}: ${trainDefaultsText(train)}`);

@@ -43,6 +43,10 @@ export function withHead(profile: Profile, host: string): Profile {
   return { ...profile, head: host, ...(mirror === host ? { mirror: before } : {}) };
 }
 
+/** The same of a profile that may have been changed since, perhaps to this very head. */
+export const withHeadNow = (current: Profile, host: string): Profile =>
+  headName(current) === host ? current : withHead(current, host);
+
 /**
  * The runs that can go on under a new head, the newest first: those that it keeps a copy of, and
  * those that it sees on a disk of all nodes. `machine` has that head. UserError (connection),

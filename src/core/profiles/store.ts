@@ -78,18 +78,30 @@ export class ProfileStore {
    * Adds the profile, or replaces the one of its name. Refuses to write to a file it cannot read.
    */
   save(profile: Profile): Promise<void> {
-    return this.change((text, profiles) => {
-      const index = profiles.findIndex(({ name }) => name === profile.name);
-      const edits = modify(text, ['profiles', index], profile, { ...format, isArrayInsertion: index < 0 });
-      return applyEdits(text, edits);
+    return this.edit((text, profiles) => [withProfile(text, profiles, profile), undefined]);
+  }
+
+  /**
+   * Changes the profile of this name as the file has it then, which others may have written since it
+   * was read. Returns what it is now. UserError (usage) where there is none, and what `update`
+   * throws.
+   */
+  change(name: string, update: (current: Profile) => Profile): Promise<Profile> {
+    return this.edit((text, profiles) => {
+      const found = profiles.find((profile) => profile.name === name);
+      const known = name === localProfile.name ? { ...localProfile, ...found } : found;
+      const names = [localProfile, ...profiles].map((profile) => profile.name);
+      const now = update(known ?? noSuchProfile(name, [...new Set(names)]));
+      return [withProfile(text, profiles, now), now];
     });
   }
 
   /** Removes a profile; one that is not in the file is left at that. */
   remove(name: string): Promise<void> {
-    return this.change((text, profiles) => {
+    return this.edit((text, profiles) => {
       const index = profiles.findIndex((profile) => profile.name === name);
-      return index < 0 ? text : applyEdits(text, modify(text, ['profiles', index], undefined, format));
+      const edits = index < 0 ? [] : modify(text, ['profiles', index], undefined, format);
+      return [applyEdits(text, edits), undefined];
     });
   }
 
@@ -100,12 +112,13 @@ export class ProfileStore {
   }
 
   /** Changes of this process follow one another; each starts from what the file says then. */
-  private change(edit: (text: string, profiles: Profile[]) => string): Promise<void> {
+  private edit<T>(edit: (text: string, profiles: Profile[]) => [text: string, result: T]): Promise<T> {
     const work = this.queue.then(async () => {
       const text = (await this.read()) ?? emptyFile;
-      const changed = edit(text, this.parse(text).profiles);
+      const [changed, result] = edit(text, this.parse(text).profiles);
       this.parse(changed);
       if (changed !== text) await this.write(changed);
+      return result;
     });
     this.queue = work.catch(() => undefined);
     return work;
@@ -181,6 +194,13 @@ export class ProfileStore {
   private problem(line: number, what: string): UserError {
     return new UserError('usage', `${this.path}:${line}: ${what}`, { kind: 'correctProfiles', line });
   }
+}
+
+/** The text with this profile, in the place of the one of its name. */
+function withProfile(text: string, profiles: readonly Profile[], profile: Profile): string {
+  const index = profiles.findIndex(({ name }) => name === profile.name);
+  const edits = modify(text, ['profiles', index], profile, { ...format, isArrayInsertion: index < 0 });
+  return applyEdits(text, edits);
 }
 
 /** Throws UserError (usage) that names those there are. */

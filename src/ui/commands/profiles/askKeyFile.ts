@@ -18,9 +18,19 @@ export async function withChosenKey(
   hosts: readonly Host[],
   named: readonly Host[],
 ): Promise<Host[] | undefined> {
-  const identityFile = await askKeyFile(title, `The key for ${list(named)}`);
-  if (identityFile === undefined) return undefined;
-  return hosts.map((each) => (named.includes(each) ? { ...each, identityFile } : each));
+  const identityFile = await askKey(title, named);
+  return identityFile === undefined ? undefined : withKey(hosts, named, identityFile);
+}
+
+/** The key for these hosts, as a path; undefined where it was given up. */
+export function askKey(title: string, named: readonly Host[]): Promise<string | undefined> {
+  return askKeyFile(title, `The key for ${list(named)}`);
+}
+
+/** `hosts` with this key for those that have the name of one of `named`. */
+export function withKey(hosts: readonly Host[], named: readonly Host[], identityFile: string): Host[] {
+  const names = new Set(named.map(({ host }) => host));
+  return hosts.map((each) => (names.has(each.host) ? { ...each, identityFile } : each));
 }
 
 /** The hosts that log in by the same key as this one; all where it is none of them. */

@@ -3,7 +3,7 @@ import type { HostArgument } from '../../../contributions.js';
 import { connect } from '../cluster/connect.js';
 import { pickProfile } from '../pick.js';
 import type { Ui } from '../ui.js';
-import { hostsOfKey, withChosenKey } from './askKeyFile.js';
+import { askKey, hostsOfKey, withKey } from './askKeyFile.js';
 import { changed } from './saveProfile.js';
 
 /**
@@ -17,9 +17,14 @@ export async function chooseKey(ui: Ui, given?: Partial<HostArgument>): Promise<
   if (!session) return;
   const { profile } = session;
   const before = profile.hosts ?? [];
-  const hosts = await withChosenKey(`Choose Key for ${profile.name}`, before, hostsOfKey(before, host));
-  if (!hosts) return;
-  await (await ui.services.backend()).profiles().save({ ...profile, hosts });
+  const named = hostsOfKey(before, host);
+  const key = await askKey(`Choose Key for ${profile.name}`, named);
+  if (key === undefined) return;
+  const store = (await ui.services.backend()).profiles();
+  await store.change(profile.name, (current) => ({
+    ...current,
+    hosts: withKey(current.hosts ?? [], named, key),
+  }));
   session.disconnect();
   await changed(ui);
   await connect(ui, { profile: profile.name });

@@ -22,8 +22,11 @@ export async function setPrice(ui: Ui, given?: ProfileArgument): Promise<void> {
   });
   const price = typed === undefined ? undefined : typedPrice(typed);
   if (!price) return;
-  const priced = withPrice(profile, price);
-  demandValid(priced);
-  await (await ui.services.backend()).profiles().save(priced);
+  const store = (await ui.services.backend()).profiles();
+  await store.change(profile.name, (current) => {
+    const priced = withPrice(current, price);
+    demandValid(priced);
+    return priced;
+  });
   await changed(ui);
 }

@@ -91,7 +91,7 @@ async function offerWinner(ui: Ui, profile: Profile, result: BakeOffResult, fold
  */
 async function saved(ui: Ui, name: string, train: NonNullable<Profile['train']>): Promise<boolean> {
   const profiles = (await ui.services.backend()).profiles();
-  await profiles.save({ ...(await profiles.get(name)), train });
+  await profiles.change(name, (current) => ({ ...current, train }));
   await changed(ui);
   const what = trainDefaultsText({ ...train, why: undefined });
   const text = `Saved: each training on ${name} that does not say otherwise has ${what}.`;

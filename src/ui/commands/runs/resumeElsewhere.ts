@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { ProfileArgument } from '../../../contributions.js';
 import { UserError } from '../../../core/base/errors.js';
 import type { Progress } from '../../../core/base/progress.js';
-import { moveHead, runsUnder, withHead, type MovedRun } from '../../../core/cluster/moveHead.js';
+import { moveHead, runsUnder, withHead, withHeadNow, type MovedRun } from '../../../core/cluster/moveHead.js';
 import { headFirst } from '../../../core/cluster/nodes/hosts.js';
 import type { MirroredRun, RunEntry } from '../../../core/contracts/agentApi.js';
 import type { Profile } from '../../../core/contracts/profileSchema.js';
@@ -42,7 +42,7 @@ export async function resumeElsewhere(ui: Ui, given?: ProfileArgument): Promise<
       return;
     }
     moved = await withProgress(`Asking for ${entry.id}`, (progress) => move(session, trial, entry, progress));
-    await backend.profiles().save(profile);
+    await backend.profiles().change(profile.name, (current) => withHeadNow(current, host));
   } catch (error) {
     trial.dispose();
     throw error;

@@ -234,6 +234,26 @@ describe('ProfileStore', () => {
     expect(statSync(store.path).mode & 0o777).toBe(0o600);
   });
 
+  it('changes a profile as it is then, and nothing else of it', async () => {
+    const store = storeWith();
+    const other = new ProfileStore(join(store.path, '..')); // of another window, or of the command line
+    await store.save(lab);
+    const asked = await store.get('lab');
+    await other.save({ ...asked, workdir: '/w' });
+    const priced = await store.change('lab', (current) => ({ ...current, portRange: '47000-47100' }));
+    expect(priced).toEqual({ ...lab, workdir: '/w', portRange: '47000-47100' });
+    expect(await other.get('lab')).toEqual(priced);
+    await Promise.all(
+      ['a', 'b', 'c'].map((tag) =>
+        store.change('lab', (current) => ({ ...current, workdir: `${current.workdir ?? ''}${tag}` })),
+      ),
+    );
+    expect((await store.get('lab')).workdir).toBe('/wabc');
+    expect(await failure(store.change('west', (current) => current))).toContain('no profile named west');
+    await store.change('local', (current) => ({ ...current, workdir: '/here' }));
+    expect(await store.get('local')).toMatchObject({ kind: 'local', workdir: '/here' });
+  });
+
   it('follows a link instead of replacing it', async () => {
     const store = storeWith();
     const target = join(root, 'dotfiles.json');
