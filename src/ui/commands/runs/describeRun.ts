@@ -1,28 +1,39 @@
 // Name, Tags and Notes.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
+import type { AgentClient } from '../../../core/agent/agentClient.js';
 import { aboutOf, type TypedAbout } from '../../../core/plan/request/about.js';
 import { pickRun } from '../pick.js';
 import { problemOf } from '../problemOf.js';
 import type { Ui } from '../ui.js';
 
-/** Asks for each in turn, with what is there now; the run may be under way. UserError, AgentError. */
+/**
+ * Asks for each in turn, with what is there now; the run may be under way. What the user leaves as it
+ * was stays as it is by then. UserError, AgentError.
+ */
 export async function describeRun(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Name, Tags and Notes');
   if (!run) return;
   const backend = await ui.services.backend();
-  const client = await (await backend.machine(run.profile)).node.client();
-  const { about: before } = await client.request('run.get', { dir: run.dir });
-  const name = await ask('Name of the run', before?.name ?? '', (text) => ({ name: text }));
+  // Asked for again after the questions: the connection may be another one by then.
+  const client = async (): Promise<AgentClient> => (await backend.machine(run.profile)).node.client();
+  const { about } = await (await client()).request('run.get', { dir: run.dir });
+  const before = { name: about?.name ?? '', tags: about?.tags.join(', ') ?? '', notes: about?.notes ?? '' };
+  const name = await ask('Name of the run', before.name, (text) => ({ name: text }));
   if (name === undefined) return;
-  const tags = await ask('Tags, with commas between them', before?.tags.join(', ') ?? '', (text) => ({
-    tags: [text],
-  }));
+  const tags = await ask('Tags, with commas between them', before.tags, (text) => ({ tags: [text] }));
   if (tags === undefined) return;
-  const notes = await ask('Notes', before?.notes ?? '', (text) => ({ notes: text }));
+  const notes = await ask('Notes', before.notes, (text) => ({ notes: text }));
   if (notes === undefined) return;
-  await client.request('run.describe', { dir: run.dir, about: aboutOf({ name, tags: [tags], notes }) });
-  await backend.noteName(run.id, name.trim());
+  const typed: TypedAbout = {
+    name: name === before.name ? undefined : name,
+    tags: tags === before.tags ? undefined : [tags],
+    notes: notes === before.notes ? undefined : notes,
+  };
+  const { about: now } = await (await client()).request('run.get', { dir: run.dir });
+  const next = aboutOf(typed, now ?? undefined);
+  await (await client()).request('run.describe', { dir: run.dir, about: next });
+  await backend.noteName(run.id, next.name);
   backend.feeds.look(run.profile, run.dir);
   await backend.monitor.refresh(run.profile);
 }
