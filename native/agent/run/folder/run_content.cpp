@@ -179,19 +179,19 @@ class Removal {
       const std::string path = below + one.path().filename().string();
       const auto kind = one.symlink_status(failed_).type();
       if (failed_) fail("look at", one.path().string());
-      if (kind == fs::file_type::directory && is_copy(path)) {
-        remove_all(one.path());
-      } else if (kind == fs::file_type::directory && is_folder_of_run(path)) {
+      const bool is_folder = kind == fs::file_type::directory;
+      const bool goes_whole = others_go_ || (is_folder && is_copy(path));
+      if (is_folder && !is_copy(path) && is_folder_of_run(path)) {
         const size_t before = remains_.count;
         clear(path + "/");
         if (remains_.count == before) remove(path);
-      } else if (kind != fs::file_type::directory && is_file_of_run(path)) {
+      } else if (!is_folder && is_file_of_run(path)) {
         if (!is_last(path)) remove(path);
-      } else if (others_go_) {
+      } else if (goes_whole) {
         remove_all(one.path());
       } else {
         ++remains_.count;
-        remains_.names.push_back(path + (kind == fs::file_type::directory ? "/" : ""));
+        remains_.names.push_back(path + (is_folder ? "/" : ""));
       }
     }
   }

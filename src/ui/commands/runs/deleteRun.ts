@@ -1,33 +1,41 @@
 // Delete Run.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
-import { deleteRunFolders, deletionNotes } from '../../../core/follow/deletion.js';
+import { deleteRunFolders, deletionNotes, remainsOf } from '../../../core/follow/deletion.js';
 import { isOver, statusOf } from '../../../core/model/runStatus.js';
 import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
 import { runTitle } from '../runTitle.js';
 import type { Ui } from '../ui.js';
 
+/** Where the program's own files go too, from a folder that was made for the run. */
+const everythingAnswer = 'Delete Everything';
+
 export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const run = await pickRun(ui, given, 'Delete Run', ({ status }) => isOver(status));
   if (!run) return;
   const title = await runTitle(ui.services, run);
+  const backend = await ui.services.backend();
+  const machine = await backend.machine(run.profile);
+  const remains = await remainsOf(machine, run.dir);
+  const others =
+    remains.count === 0 ? 'Other files there stay.' : `Your program's files there stay: ${remains.names}.`;
   const answer = await vscode.window.showWarningMessage(
     `Delete ${title}?`,
     {
       modal: true,
-      detail: `Its checkpoints, metrics and logs in ${run.dir} go. Other files there stay. This cannot be undone.`,
+      detail: `Its checkpoints, metrics and logs in ${run.dir} go. ${others} This cannot be undone.`,
     },
     'Delete',
+    ...(remains.count === 0 ? [] : [everythingAnswer]),
   );
-  if (answer !== 'Delete') return;
-  const backend = await ui.services.backend();
-  const machine = await backend.machine(run.profile);
+  if (answer === undefined) return;
   const client = await machine.node.client();
   const entry = await client.request('run.get', { dir: run.dir });
   // The agent deletes nothing while a terminal of the run is open. One that goes on keeps its own.
   if (isOver(statusOf(entry))) ui.terminals.close(run.dir);
-  const deletion = await deleteRunFolders(machine, (await backend.session(run.profile)).profile, entry);
+  const { profile } = await backend.session(run.profile);
+  const deletion = await deleteRunFolders(machine, profile, entry, answer === everythingAnswer);
   // The agent has ended TensorBoard, where it did not refuse.
   ui.tensorboards.close(run.dir);
   ui.dashboards.close(run.dir);

@@ -8,9 +8,13 @@ import { deleteRun } from '../../../../src/ui/commands/runs/deleteRun.js';
 import type { Ui } from '../../../../src/ui/commands/ui.js';
 import { stateOf } from '../../support/fakeRun.js';
 
+const asked = vi.hoisted(() => ({ answer: 'Delete', buttons: [] as string[], detail: '' }));
 vi.mock('vscode', () => ({
   window: {
-    showWarningMessage: () => Promise.resolve('Delete'),
+    showWarningMessage: (_: string, { detail }: { detail: string }, ...buttons: string[]) => {
+      Object.assign(asked, { buttons, detail });
+      return Promise.resolve(asked.answer);
+    },
     showInformationMessage: () => Promise.resolve(undefined),
   },
 }));
@@ -18,15 +22,16 @@ vi.mock('vscode', () => ({
 const run = { profile: 'lab', id: 'r', dir: nodePath('/w/runs/r') };
 
 /** What was closed, in this order; `refusal`: what the agent says instead of deleting. */
-async function closedBy(phase: Phase, refusal?: Error): Promise<string[]> {
+async function closedBy(phase: Phase, refusal?: Error, stays: string[] = []): Promise<string[]> {
   const done: string[] = [];
   const closing = (what: string): { close: () => void } => ({ close: () => void done.push(what) });
-  const request = (method: string): Promise<object> => {
+  const request = (method: string, params: { look?: true; everything?: true }): Promise<object> => {
     if (method === 'run.get') {
       const details = { id: run.id, dir: run.dir, run: null, state: stateOf(phase), interrupted: false };
       return Promise.resolve({ ...details, files: {} });
     }
-    done.push(method);
+    if (params.look) return Promise.resolve({ stays, stayCount: stays.length, folderStays: true });
+    done.push(params.everything ? `${method} of everything` : method);
     if (refusal) return Promise.reject(refusal);
     return Promise.resolve({ stays: [], stayCount: 0, folderStays: false });
   };
@@ -51,6 +56,17 @@ async function closedBy(phase: Phase, refusal?: Error): Promise<string[]> {
 
 it('closes what shows the run once it is deleted, and its terminals before', async () => {
   expect(await closedBy('finished')).toEqual(['terminals', 'run.delete', 'TensorBoard', 'dashboard']);
+});
+
+it("offers to delete the program's files too where there are some", async () => {
+  asked.answer = 'Delete Everything';
+  expect(await closedBy('finished', undefined, ['mine.pt', 'out/'])).toContain('run.delete of everything');
+  expect(asked).toMatchObject({ buttons: ['Delete', 'Delete Everything'] });
+  expect(asked.detail).toContain("Your program's files there stay: mine.pt, out/.");
+  asked.answer = 'Delete';
+  expect(await closedBy('finished', undefined, ['mine.pt'])).toContain('run.delete');
+  await closedBy('finished');
+  expect(asked.buttons).toEqual(['Delete']);
 });
 
 it('leaves TensorBoard and the dashboard where the agent refuses', async () => {
