@@ -1,12 +1,11 @@
 // The folder of a sweep: sweep.json with every trial, and the pages that are made of it.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, UserError } from '../base/errors.js';
 import { check, problemsText } from '../base/validation.js';
 import { Lease } from '../setup/lease.js';
 import { sweepHtml, sweepMarkdown } from '../sweep/pages.js';
 import { sameSweep, sweepSchema, type Sweep } from '../sweep/record.js';
-import { readData, writePages } from './pagesFolder.js';
+import { makeReportFolder, readData, writePages } from './pagesFolder.js';
 
 /** The page of a sweep, in its folder. */
 export const sweepPage = 'sweep.html';
@@ -56,7 +55,7 @@ export const writeSweep = (folder: string, sweep: Sweep): Promise<void> =>
  */
 export async function holdSweep(folder: string, waiting: Parameters<typeof Lease.hold>[2]): Promise<Lease> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeReportFolder(folder);
   } catch (error) {
     const what = `${folder} cannot be made: ${errorText(error)}`;
     throw new UserError('preflight', what, 'Choose another folder', { cause: error });
