@@ -83,14 +83,23 @@ function lenient(verb: Verb, argv: readonly string[]): Partial<Verb> {
   return own.includes('--help') ? { words: verb.words.map((word) => `${word.replace(/\?$/, '')}?`) } : {};
 }
 
+/** What other tools call what a verb does here. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ...{ ps: 'runs', status: 'runs', list: 'runs', ls: 'runs', queue: 'runs', squeue: 'runs' },
+  ...{ kill: 'stop', cancel: 'stop', scancel: 'stop', down: 'stop', rm: 'delete', remove: 'delete' },
+  ...{ doctor: 'check', preflight: 'check', scaling: 'report', cost: 'report', start: 'run' },
+  ...{ launch: 'run', submit: 'run', sbatch: 'run', retry: 'run-from', rerun: 'run-from' },
+  ...{ tail: 'logs', log: 'logs', ssh: 'terminal', shell: 'terminal', cp: 'copy', rsync: 'copy' },
+  ...{ 'nvidia-smi': 'gpus', nodes: 'check', forward: 'tunnel', cleanup: 'clean' },
+};
+
 function findVerb(word: string): Verb {
   const found = verbs.find(({ verb }) => verb === word);
   if (found) return found;
-  const nearest = nearestOf(
-    word,
-    verbs.map(({ verb }) => verb),
-  );
-  const all = `It is one of: ${verbs.map(({ verb }) => verb).join(', ')}`;
+  const names = verbs.map(({ verb }) => verb);
+  const known = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
+  const nearest = known ?? nearestOf(word, names);
+  const all = `It is one of: ${names.join(', ')}`;
   throw new UserError(
     'usage',
     `trainyard has no verb ${word}`,

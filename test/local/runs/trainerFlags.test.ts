@@ -50,3 +50,13 @@ it('a program that is not there and is nearly a verb of the trainer', async () =
   const other = await cli('run', 'local', '--', 'no-such-program');
   expect(other.stderr).toMatch(/no-such-program is not on PATH on .* Install it there/);
 });
+
+it.each([
+  ['squeue', 'runs'],
+  ['cancel', 'stop'],
+  ['rnus', 'runs'],
+])('the verb %s is %s here', async (word, verb) => {
+  const outcome = await cli(word);
+  expectExit(outcome, 2);
+  expect(outcome.stderr).toContain(`trainyard has no verb ${word}. Did you mean ${verb}?`);
+});
