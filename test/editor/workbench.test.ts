@@ -59,8 +59,11 @@ test('a run that a command starts is shown as running', async () => {
 test('its dashboard opens beside it and is alive', async () => {
   const label = (await workbench.snapshot()).runs[0]?.children[0]?.label ?? '';
   await workbench.webview().getByText('running').first().waitFor();
-  await until('steps on the dashboard', async () =>
-    (await workbench.snapshot()).dashboards.some(({ step }) => (step ?? 0) > 20) ? true : undefined,
+  await until(
+    'steps on the dashboard',
+    async () =>
+      (await workbench.snapshot()).dashboards.some(({ step }) => (step ?? 0) > 20) ? true : undefined,
+    90, // beside another window and its training 20 steps took 38 s
   );
   expect((await workbench.host.ask('tabs', {})).map((tab) => tab.label).join()).toContain(label);
   await workbench.page.waitForTimeout(1000);
