@@ -47,8 +47,8 @@ class Lease:
         self.dead = None  # the maker whose place this one took
         self.lost = None  # the maker that took this one's place
 
-    def hold(self):
-        """Waits until nobody else makes it."""
+    def hold(self, waiting=None, names=None):
+        """Waits until nobody else makes it. `waiting` is called once, where it has to. `names`: what those who wait call a maker."""
         import time
 
         patience = Patience()
@@ -63,9 +63,13 @@ class Lease:
             if text is not None and (is_dead(maker) or time.monotonic() - since > SILENCE):
                 self.end(text, maker)
                 continue
+            if waiting:
+                waiting()
+                waiting = None
             if maker and maker != said:
                 said = maker
-                progress("waiting for %s to put %s there" % (maker.rsplit("-", 3)[0], self.what))
+                name = (names or {}).get(maker) or maker.rsplit("-", 3)[0]
+                progress("waiting for %s to put %s there" % (name, self.what))
             patience.went_on()
             time.sleep(0.2)
 

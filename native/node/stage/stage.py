@@ -14,6 +14,7 @@ class Held:
         self.sums = [None] * len(names)
         self.skipped = set()  # changed at the source while they were sent
         self.under_way = None  # (number, descriptor, sums of the parts that are whole)
+        self.waits = False  # for another node, which puts the files on the same disk
         self.is_over = False
         self.changed = threading.Condition()
 
@@ -44,7 +45,7 @@ class Held:
 
     def chunk(self, number, part):
         with self.changed:
-            ready = lambda: self.is_over or number in self.skipped or self.place_of(number, part)
+            ready = lambda: self.is_over or self.waits or number in self.skipped or self.place_of(number, part)
             if not self.changed.wait_for(ready, BEAT):
                 return WAIT, b"", b""
             if number in self.skipped:
@@ -139,7 +140,7 @@ class Stage:
                 self.tree = self.fetch_tree(params)
             self.target = Target(self.tree, params)
             self.giver = self.target.held
-            return self.target.plan()
+            return dict(self.target.plan(), maker=identity())
 
     def fetch_tree(self, params):
         def take(asks, reader):

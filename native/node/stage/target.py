@@ -107,7 +107,9 @@ class Target:
         with beats_of(self.root):
             make_private(self.root)
         lease = Lease(os.path.join(self.root, STAGE_NAME[1:]), "the data")
-        lease.hold()
+        # Who has the lease may ask this node for what it waits for itself, and is to ask another one.
+        lease.hold(lambda: self.held.tell(lambda: setattr(self.held, "waits", True)), params["makers"])
+        self.held.tell(lambda: setattr(self.held, "waits", False))
         try:
             with Beats(lease.renew):
                 if self.record and not self.record.is_as_seen():

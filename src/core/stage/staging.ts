@@ -66,6 +66,8 @@ const plannedSchema = z.object({
   files: z.int(),
   bytes: z.int(),
   gone: z.int(),
+  /** By which others on the same disk know it. */
+  maker: z.string(),
 });
 /** `digest`: of the sums of all files. */
 const gotSchema = z.object({
@@ -92,6 +94,8 @@ interface Channel {
   /** Where others get from it. */
   place: Place | undefined;
   plan: NodePlan;
+  /** What it is called in the lease of a disk that several nodes see. */
+  maker: string;
   done: number;
   isOver: boolean;
 }
@@ -127,7 +131,8 @@ class Staging implements Disposable {
       nodes.map(async (node) => {
         const bootstrap = await this.open(node);
         const plan: NodePlan = { state: 'lacks', files: 0, bytes: 0 };
-        this.channels.push({ node, bootstrap, digest: null, place: undefined, plan, done: 0, isOver: false });
+        const none = { digest: null, place: undefined, maker: '', done: 0, isOver: false };
+        this.channels.push({ node, bootstrap, plan, ...none });
       }),
     );
     this.channels.sort((one, other) => nodes.indexOf(one.node) - nodes.indexOf(other.node));
@@ -200,11 +205,13 @@ class Staging implements Disposable {
       }),
     );
     const places = chain.map(({ place }) => place);
+    const makers = Object.fromEntries(this.channels.map(({ maker, node }) => [maker, node.name]));
     const answers = await settled(
       chain
         .map(async (channel, index) => {
           const from = givers(places, index, source).filter((place) => place !== undefined);
-          const answer = await channel.bootstrap.request('stage-get', { ...params, from }, gotSchema, {
+          const all = { ...params, from, makers };
+          const answer = await channel.bootstrap.request('stage-get', all, gotSchema, {
             ...this.progress,
             onProgress: (text) => {
               this.show(channel, text);
@@ -227,7 +234,9 @@ class Staging implements Disposable {
   private async plan(channel: Channel, params: object, source: Place): Promise<void> {
     try {
       const all = { ...params, from: [source] };
-      channel.plan = await channel.bootstrap.request('stage-plan', all, plannedSchema, this.progress);
+      const { bootstrap } = channel;
+      const { maker, ...plan } = await bootstrap.request('stage-plan', all, plannedSchema, this.progress);
+      Object.assign(channel, { plan, maker });
     } catch (error) {
       throw this.explained(error, channel.node);
     }

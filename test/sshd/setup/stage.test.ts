@@ -236,6 +236,35 @@ it('goes on where it was when a node was killed in the middle, whose successor a
   expect(readFileSync(join(second, 'shards/3')).equals(readFileSync(join(from, '3')))).toBe(true);
 });
 
+it('comes to a disk that all nodes see, whichever of them is the first to write there', async () => {
+  const [first = '', second = ''] = homes();
+  const scratch = join(dir, 'scratch');
+  const lease = join(scratch, '.trainyard-stage.maker');
+  const maker = (): string => (existsSync(lease) ? readFileSync(lease, 'utf8') : '');
+  // Another host is at it until all nodes wait. Then the second takes over: the first is stopped.
+  put(scratch, '.trainyard-stage.maker', 'gpu9-0123abcd-77-1 000000000001\n');
+  const said: string[] = [];
+  let atFirst: number[] = [];
+  const onProgress = (text: string): void => {
+    said.push(text);
+    if (said.filter((line) => line.includes('waiting for gpu9')).length < 3 || atFirst.length > 0) return;
+    atFirst = programsOf(first);
+    for (const pid of [...atFirst, ...programsOf(homes()[2] ?? '')]) process.kill(pid, 'SIGSTOP');
+    unlinkSync(lease);
+  };
+  const staged = stage(images, scratch, {}, { onProgress, signal: AbortSignal.timeout(20_000) });
+  const looking = setInterval(() => {
+    if (!programsOf(second).some((pid) => maker().includes(`-${pid}-`))) return;
+    for (const pid of [...atFirst, ...programsOf(homes()[2] ?? '')]) process.kill(pid, 'SIGCONT');
+  }, 50);
+  await staged.finally(() => {
+    clearInterval(looking);
+  });
+  expect(said).toContain('127.0.0.2: waiting for 127.0.0.3 to put the data there');
+  expect(readFileSync(join(scratch, 'b/big')).equals(big)).toBe(true);
+  expect(got(await stage(images, scratch))).toEqual([0, 0, 0]);
+});
+
 it('takes up a file of which parts had come, and sends the rest of it alone', async () => {
   const [, second = ''] = homes();
   const from = join(dir, 'one');
