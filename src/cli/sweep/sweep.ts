@@ -138,7 +138,7 @@ async function goOn(
         runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
         onSweep: async (now) => {
           reached = now;
-          await writeSweep(folder, now);
+          await writeSweep(folder, now, lease);
         },
         onRun: (id) => context.book.add(id, profile.name),
         onTrial: (trial, what) => {

@@ -2,7 +2,7 @@
 // still lives.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { Cancelled, throwIfCancelled } from './errors.js';
+import { Cancelled, systemCode, throwIfCancelled } from './errors.js';
 
 /** How a helper program ended. `code` is its exit code, null where a signal ended it. */
 export interface CommandResult {
@@ -93,5 +93,15 @@ export async function processStartTime(pid: number): Promise<string | undefined>
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a process of this machine has the pid. */
+export function isProcessThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === 'EPERM'; // another user's
   }
 }

@@ -41,13 +41,22 @@ export async function openSweep(folder: string, asked: Sweep): Promise<Sweep> {
   throw new UserError('usage', what, 'Give this one another name or folder, or the same command');
 }
 
-/** Writes data and pages, each whole or not at all. UserError (preflight) where that fails. */
-export const writeSweep = (folder: string, sweep: Sweep): Promise<void> =>
-  writePages(folder, {
+/**
+ * Writes data and pages, each whole or not at all. UserError (preflight) where that fails, and where
+ * another client has taken over `lease`: what that one wrote stays.
+ */
+export async function writeSweep(folder: string, sweep: Sweep, lease: Lease): Promise<void> {
+  const host = await lease.lostTo();
+  if (host !== undefined) {
+    const what = `another Trainyard on ${host} is at the sweep in ${folder}, since this one gave no sign for long`;
+    throw new UserError('preflight', what, 'Follow it there: runs that are under way go on');
+  }
+  await writePages(folder, {
     [sweepData]: `${JSON.stringify(sweep, null, 1)}\n`,
     'sweep.md': sweepMarkdown(sweep),
     [sweepPage]: sweepHtml(sweep),
   });
+}
 
 /**
  * One client drives a sweep: two would start the same trial. Waits for another one; `onWait` gets

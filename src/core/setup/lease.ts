@@ -17,12 +17,19 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode, throwIfCancelled } from '../base/errors.js';
-import { processStartTime } from '../base/processes.js';
+import { isProcessThere, processStartTime } from '../base/processes.js';
 
 /** Milliseconds between two signs of a maker. */
 const beat = 5_000;
-/** Milliseconds without one, after which a maker on another host is taken for dead. */
+/** Milliseconds between two looks at a maker. */
+const pause = 200;
+/**
+ * Milliseconds without a sign, after which a maker that cannot be looked at is taken for dead. Each
+ * look counts as one pause: time in which this machine slept is no silence of the maker.
+ */
 const silence = 30_000;
+/** Of a process where the system does not say when it started: macOS, Windows. */
+const unknownStart = '0';
 /** Milliseconds after which what another host left half made is nobody's. */
 const forgotten = 24 * 3600 * 1000;
 
@@ -37,7 +44,7 @@ export async function identity(): Promise<string> {
   const host = hostname()
     .replace(/[^A-Za-z0-9.-]/g, '_')
     .slice(0, 64);
-  return `${host}-${place}-${process.pid}-${(await processStartTime(process.pid)) ?? '0'}`;
+  return `${host}-${place}-${process.pid}-${(await processStartTime(process.pid)) ?? unknownStart}`;
 }
 
 interface Maker {
@@ -53,10 +60,17 @@ function makerOf(text: string): Maker | undefined {
   return { host, place, pid: Number(pid), start };
 }
 
-/** Whether it is known to be gone; of another host's process that cannot be known here. */
-async function isDead(maker: Maker | undefined, own: Maker | undefined): Promise<boolean> {
-  if (!maker || maker.host !== own?.host || maker.place !== own.place) return false;
-  return (await processStartTime(maker.pid)) !== maker.start;
+/**
+ * `unknown`: the process of another host, and one whose pid may be another process's by now. Those
+ * are judged by their signs.
+ */
+async function standOf(
+  maker: Maker | undefined,
+  own: Maker | undefined,
+): Promise<'dead' | 'alive' | 'unknown'> {
+  if (!maker || maker.host !== own?.host || maker.place !== own.place) return 'unknown';
+  if (maker.start === unknownStart) return isProcessThere(maker.pid) ? 'unknown' : 'dead';
+  return (await processStartTime(maker.pid)) === maker.start ? 'alive' : 'dead';
 }
 
 /** How the wait for a lease is ended, and followed. */
@@ -69,6 +83,7 @@ export interface LeaseOptions {
 /** The right to make `<root>/<name>`. */
 export class Lease {
   private count = 0;
+  private taker: string | undefined;
   private readonly timer: NodeJS.Timeout;
 
   private constructor(
@@ -79,7 +94,7 @@ export class Lease {
     private readonly dead: string | undefined,
   ) {
     this.timer = setInterval(() => {
-      void this.write().catch(() => undefined); // a disk that fails fails what is made on it, which is told
+      void this.renew().catch(() => undefined); // a disk that fails fails what is made on it, which is told
     }, beat);
     this.timer.unref();
   }
@@ -91,7 +106,7 @@ export class Lease {
     let dead: string | undefined;
     let seen: string | undefined;
     let told: string | undefined;
-    for (let since = Date.now(); ;) {
+    for (let silent = 0; ; silent += pause) {
       throwIfCancelled(signal);
       const file = await create(path);
       if (file) {
@@ -103,9 +118,10 @@ export class Lease {
       const maker = makerOf(text ?? '');
       if (text !== seen) {
         seen = text;
-        since = Date.now();
+        silent = 0;
       }
-      if (text !== undefined && ((await isDead(maker, makerOf(own))) || Date.now() - since > silence)) {
+      const stand = await standOf(maker, makerOf(own));
+      if (text !== undefined && (stand === 'dead' || (stand === 'unknown' && silent > silence))) {
         if (await end(path, own, text)) dead = text.split(' ')[0];
         continue;
       }
@@ -113,7 +129,7 @@ export class Lease {
         told = maker.host;
         onWait?.(maker.host);
       }
-      await delay(200);
+      await delay(pause);
     }
   }
 
@@ -129,17 +145,29 @@ export class Lease {
       const path = join(root, entry);
       const info = await lstat(path).catch(() => undefined);
       const old = info !== undefined && Date.now() - info.mtimeMs > forgotten;
-      const gone = await isDead(makerOf(made), makerOf(this.own));
+      const gone = (await standOf(makerOf(made), makerOf(this.own))) === 'dead';
       if (old || gone || (this.dead !== undefined && made.startsWith(`${this.dead}-`))) {
         await rm(path, { recursive: true, force: true });
       }
     }
   }
 
+  /** The host that took it over because no sign came; undefined while this side has it. */
+  async lostTo(): Promise<string | undefined> {
+    const maker = (await read(this.path))?.split(' ')[0] ?? '';
+    if (maker !== '' && maker !== this.own) this.taker = maker;
+    return this.taker === undefined ? undefined : (makerOf(this.taker)?.host ?? this.taker);
+  }
+
   async release(): Promise<void> {
     clearInterval(this.timer);
     await this.file.close();
     if ((await read(this.path))?.startsWith(`${this.own} `) === true) await rm(this.path, { force: true });
+  }
+
+  private async renew(): Promise<void> {
+    await this.write();
+    await this.lostTo();
   }
 
   private async write(): Promise<void> {

@@ -103,14 +103,14 @@ async function sweep(
     const { without, ...places } = await placesOf(machine, typedOf({}), ahead);
     if (without.length > 0) progress.onProgress?.(unreached(without));
     const code = run.codeFolder === undefined ? undefined : await codeOf(ui, run.codeFolder, progress);
-    await writeSweep(folder, found);
+    await writeSweep(folder, found, lease);
     await ui.reports.show(tab, folder, sweepPage);
     const common = {
       ...progress,
       ...{ machine, profile, ...places, errorWords, logger: ui.services.logger },
       runOf: ({ values }: Trial) => ({ ...typedOf(values), code }),
       onSweep: async (now: Sweep) => {
-        await writeSweep(folder, now);
+        await writeSweep(folder, now, lease);
         await ui.reports.refresh(tab, folder, sweepPage);
       },
       onRun: async (id: string) => {
