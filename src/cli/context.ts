@@ -10,12 +10,13 @@ import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
 import type { Prompter } from '../core/ssh/base/transport.js';
 import { cacheFolder } from '../core/setup/runtime.js';
-import { RunBook } from '../core/profiles/runBook.js';
+import { noteRun, RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
 import type { Args, Grammar } from './args.js';
 import { QuietHost } from './mcp/quietHost.js';
 import { terminalPrompter } from './prompter.js';
+import { errorWords } from './remedies.js';
 import { endingSignals } from './signals.js';
 
 export interface Verb extends Grammar {
@@ -110,9 +111,19 @@ export class Context implements Disposable {
 
   /** For tools of assistants: many profiles, and no questions. The caller disposes it. */
   quietHost(): QuietHost {
-    return new QuietHost(this.profiles, this.book, this.cwd, (profile, prompter) =>
+    const note: QuietHost['note'] = (id, profile, name) => this.note(id, profile, name);
+    return new QuietHost(this.profiles, this.book, note, this.cwd, (profile, prompter) =>
       this.machineFor(profile, prompter),
     );
+  }
+
+  /** That a run was started. Never rejects: the run goes on also where it cannot be noted. */
+  note(id: string, profile: string, name?: string): Promise<void> {
+    const write = (): Promise<void> => this.book.add(id, profile, name);
+    const say = (text: string): void => {
+      this.output.note(`trainyard: note: ${text}`);
+    };
+    return noteRun(id, write, say, errorWords);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Machine } from '../core/cluster/nodes/machine.js';
 import { makeMachine } from '../core/cluster/machines.js';
 import type { Disposable } from '../core/base/lifecycle.js';
 import type { Logger } from '../core/base/log.js';
-import { RunBook } from '../core/profiles/runBook.js';
+import { noteRun, RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
 import { LostOnClusters } from '../core/follow/lostOnClusters.js';
@@ -94,11 +94,11 @@ export class Backend implements Disposable {
 
   private inBook(id: string, write: (book: RunBook) => Promise<void>): Promise<void> {
     // One after the other, as each writes the whole book.
-    this.notes = this.notes
-      .then(() => write(new RunBook(this.home())))
-      .catch((error: unknown) => {
-        this.options.logger.log('warn', `${id} is not noted: ${errorWords(error)}`);
-      });
+    const say = (text: string): void => {
+      this.options.logger.log('warn', text);
+    };
+    const writing = (): Promise<void> => write(new RunBook(this.home()));
+    this.notes = this.notes.then(() => noteRun(id, writing, say, errorWords));
     return this.notes;
   }
 

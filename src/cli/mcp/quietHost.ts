@@ -24,6 +24,7 @@ export class QuietHost implements ToolHost, Disposable {
   constructor(
     readonly profiles: ProfileStore,
     readonly book: RunBook,
+    readonly note: ToolHost['note'],
     readonly cwd: string,
     private readonly make: (profile: Profile, prompter: Prompter) => Machine,
   ) {}

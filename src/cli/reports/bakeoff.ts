@@ -52,7 +52,7 @@ export async function reportBakeOff(context: Context, args: Args): Promise<numbe
       ...(wanted.rounds === undefined ? {} : { rounds: wanted.rounds }),
       keepRuns: args.has('keep-runs'),
       onResult: (now) => writeBakeOff(folder, now),
-      onRun: (id) => context.book.add(id, profile.name),
+      onRun: (id) => context.note(id, profile.name),
       errorWords,
       logger: context.logger,
     });

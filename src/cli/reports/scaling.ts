@@ -46,7 +46,7 @@ export async function reportScaling(context: Context, args: Args): Promise<numbe
       onStudy: async (now) => {
         await writeReport(folder, now, between);
       },
-      onRun: (id) => context.book.add(id, profile.name),
+      onRun: (id) => context.note(id, profile.name),
       words: errorWords,
       logger: context.logger,
     });

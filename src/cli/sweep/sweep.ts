@@ -140,7 +140,7 @@ async function goOn(
           reached = now;
           await writeSweep(folder, now, lease);
         },
-        onRun: (id) => context.book.add(id, profile.name),
+        onRun: (id) => context.note(id, profile.name),
         onTrial: (trial, what) => {
           say(trialLine(sweep, trial, what));
         },

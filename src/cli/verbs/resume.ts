@@ -5,9 +5,9 @@ import { resumedRun } from '../../core/plan/resume.js';
 import { countOf } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
+import { startAndStay } from '../startAndStay.js';
 import { wishFlags, wishesOf } from '../wishes.js';
 import { underOtherHead } from '../otherHead.js';
-import { stayWith } from './run.js';
 
 export const resume: Verb = {
   verb: 'resume',
@@ -70,11 +70,6 @@ export const resume: Verb = {
       detached: args.has('detach'),
     });
     const exports = await LiveExports.of(context, args);
-    const started = await context.withProgress(async (progress) => ({
-      ...(await context.machine.start(request, progress)),
-      interrupted: progress.signal.aborted,
-    }));
-    await context.book.add(started.id, profile.name);
-    return stayWith(context, args, started, exports);
+    return startAndStay(context, args, request, exports);
   },
 };

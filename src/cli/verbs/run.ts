@@ -11,13 +11,9 @@ import {
 import { whyNotHere } from '../../core/plan/whyNotHere.js';
 import { WorkspaceFile } from '../../core/presets/workspaceFile.js';
 import { presetRun } from '../../core/presets/presetRun.js';
-import type { StartedRun } from '../../core/cluster/nodes/machine.js';
-import type { Args } from '../args.js';
 import type { Context, Verb } from '../context.js';
-import { figuresFile } from '../../core/follow/figureLines.js';
-import { followRun, makePrinter } from '../follow.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
-import { printWarnings } from '../startWarnings.js';
+import { startAndStay } from '../startAndStay.js';
 import { codeOf, typedRun } from '../typedRun.js';
 import { wishFlags } from '../wishes.js';
 
@@ -151,7 +147,6 @@ export const run: Verb = {
     const helpWords = trainerHelpWords(args.rest);
     if (helpWords) return showTrainerHelp(context, helpWords);
     const profile = await context.profile(args.words[0]);
-    const { machine } = context;
     const preset = await presetOf(context, args.value('preset'), profile.name);
     const asked = typedRun(profile, context.cwd, args, preset);
     const typed = withTrainDefaults(asked, profile);
@@ -162,63 +157,6 @@ export const run: Verb = {
     const code = await codeOf(context, typed, args.value('code') ?? preset?.codeFolder);
     const request = requestOf({ ...typed, code });
     const exports = await LiveExports.of(context, args);
-    const started = await context.withProgress(async (progress) => ({
-      ...(await machine.start(request, progress)),
-      interrupted: progress.signal.aborted,
-    }));
-    await context.book.add(started.id, profile.name, request.about?.name);
-    return stayWith(context, args, started, exports);
+    return startAndStay(context, args, request, exports, request.about?.name);
   },
 };
-
-/**
- * Prints what was started, and follows it unless `--detach` is given. `interrupted`: Ctrl-C came
- * while it was being started. Returns the exit code.
- */
-export async function stayWith(
-  context: Context,
-  args: Args,
-  { id, dir, before, note, interrupted, warnings = [] }: StartedRun & { interrupted: boolean },
-  exports: LiveExports,
-): Promise<number> {
-  printWarnings(context, warnings);
-  const printer = makePrinter(context);
-  const details = await (await context.node.client()).request('run.get', { dir });
-  printer.run(id, dir, details.run);
-  if (note !== undefined) context.output.note(`trainyard: note: ${note}`);
-  if (args.has('detach') && !interrupted) {
-    if (details.state?.phase === 'queued') {
-      context.output.note(`the run waits for its turn. To leave the queue: trainyard stop ${id}`);
-    }
-    if (!context.json) context.output.line(`attach with: trainyard attach ${id}`);
-    return exitCodes.done;
-  }
-  const staleState = before?.state?.updated;
-  exports.begin(details, staleState);
-  try {
-    const code = await followRun(context, printer, {
-      dir,
-      ownsRun: true,
-      tensorboard: args.has('tensorboard'),
-      showLog: details.run?.program === 'command',
-      interrupted,
-      ...(before === undefined
-        ? {}
-        : {
-            from: {
-              metrics: before.files['metrics.jsonl'] ?? 0,
-              events: before.files['events.jsonl'] ?? 0,
-              logs: before.files,
-              figures: before.files[figuresFile] ?? 0,
-            },
-          }),
-      ...(staleState === undefined ? {} : { staleState }),
-    });
-    // Of a signal: the run goes on.
-    if (code > 128) exports.leave();
-    return await exports.finish(code);
-  } catch (error) {
-    exports.leave();
-    throw error;
-  }
-}

@@ -11,8 +11,8 @@ import { slurmTexts } from '../../core/slurm/wish.js';
 import type { Args } from '../args.js';
 import type { Verb } from '../context.js';
 import { exportFlags, LiveExports } from '../liveExports.js';
+import { startAndStay } from '../startAndStay.js';
 import { wishFlags, wishesOf } from '../wishes.js';
-import { stayWith } from './run.js';
 
 /**
  * What the earlier run asked for, without what its profile cannot give any more, and in place of it
@@ -102,11 +102,6 @@ export const runFrom: Verb = {
     const lost = args.has('hosts') ? undefined : leftOut(entry, profile);
     if (lost) context.output.note(`trainyard: note: ${lost.what}; the new run leaves that out`);
     const exports = await LiveExports.of(context, args);
-    const started = await context.withProgress(async (progress) => ({
-      ...(await context.machine.start(request, progress)),
-      interrupted: progress.signal.aborted,
-    }));
-    await context.book.add(started.id, profile.name, request.about?.name);
-    return stayWith(context, args, started, exports);
+    return startAndStay(context, args, request, exports, request.about?.name);
   },
 };

@@ -106,7 +106,7 @@ const start = tool({
   run: async (host, input, progress) => {
     const request = requestOf(await typedStart(host, input));
     const { id, dir } = await (await host.machine(request.profile)).start(request, progress);
-    await host.book.add(id, request.profile.name, request.about?.name);
+    await host.note(id, request.profile.name, request.about?.name);
     return { id, dir, profile: request.profile.name };
   },
 });
@@ -140,7 +140,7 @@ const resume = tool({
   run: async (host, input, progress) => {
     const found = await findExactRun(host, input);
     const { id, dir } = await found.machine.start(requestOf(resumed(host, found, input)), progress);
-    await host.book.add(id, found.profile.name);
+    await host.note(id, found.profile.name);
     return { id, dir, profile: found.profile.name };
   },
 });

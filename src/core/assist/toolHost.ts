@@ -10,7 +10,9 @@ import type { ProfileStore } from '../profiles/store.js';
 /** The program around the tools. It owns the machines. */
 export interface ToolHost {
   readonly profiles: Pick<ProfileStore, 'contents' | 'get'>;
-  readonly book: Pick<RunBook, 'add' | 'profileOf'>;
+  readonly book: Pick<RunBook, 'profileOf'>;
+  /** That a run was started. Never rejects: the run goes on also where it cannot be noted. */
+  note(id: string, profile: string, name?: string): Promise<void>;
   /** Where relative paths of a run on this machine are read. */
   readonly cwd: string;
   /** Connected when it is not yet. UserError (connection). */

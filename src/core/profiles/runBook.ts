@@ -3,7 +3,7 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { systemCode, UserError } from '../base/errors.js';
+import { errorText, systemCode, UserError } from '../base/errors.js';
 import { writeFileAtomic } from '../base/files.js';
 import { check } from '../base/validation.js';
 
@@ -83,6 +83,23 @@ export class RunBook {
       if (systemCode(error) === 'ENOENT') return '';
       throw error;
     }
+  }
+}
+
+/**
+ * Writes something of a started run into the book. The run goes on also where that fails: `say` gets
+ * one line then, with the error in the words of a user interface.
+ */
+export async function noteRun(
+  id: string,
+  write: () => Promise<void>,
+  say: (text: string) => void,
+  words: (error: unknown) => string = errorText,
+): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    say(`${id} is not noted: ${words(error)}`);
   }
 }
 

@@ -65,12 +65,12 @@ async function hostOf(services: Services): Promise<ToolHost> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   return {
     profiles: backend.profiles(),
+    note: async (id, profile, name) => {
+      await backend.note(id, profile, name);
+      await backend.monitor.refresh(profile);
+    },
     // The editor knows the runs of the profiles that are connected.
     book: {
-      add: async (id, profile, name) => {
-        await backend.note(id, profile, name);
-        await backend.monitor.refresh(profile);
-      },
       profileOf: (text) => {
         const found = backend.monitor.all.find(({ run }) => run.entry.id === text);
         return Promise.resolve(found?.profile);
