@@ -10,7 +10,7 @@ import type { RunEntry } from '../core/contracts/agentApi.js';
 import type { Profile } from '../core/contracts/profileSchema.js';
 import type { Prompter } from '../core/ssh/base/transport.js';
 import { cacheFolder } from '../core/setup/runtime.js';
-import { noteRun, RunBook } from '../core/profiles/runBook.js';
+import { bookedProfile, noteRun, RunBook } from '../core/profiles/runBook.js';
 import { ProfileStore, trainyardHome } from '../core/profiles/store.js';
 import { ProgressLine, type Output } from './output.js';
 import type { Args, Grammar } from './args.js';
@@ -167,11 +167,9 @@ export class Context implements Disposable {
     return { profile, runs: (await this.book.runs()).filter((run) => profiles.has(run.profile)) };
   }
 
-  /** Undefined where nothing tells: then it is `local`. */
+  /** Undefined where nothing tells: then it is `local`. UserError (usage). */
   private async profileOfRun(text: string, args: Args): Promise<string | undefined> {
-    const named = args.value('profile') ?? (await this.book.profileOf(text));
-    const known = named === undefined || (await this.profiles.list()).some(({ name }) => name === named);
-    return args.has('profile') || known ? named : undefined;
+    return args.value('profile') ?? bookedProfile(this.book, text, await this.profiles.contents());
   }
 
   /** Shows progress while `work` goes on; Ctrl-C gives it up. */

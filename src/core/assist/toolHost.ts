@@ -4,7 +4,7 @@ import type { Advice } from '../base/remedy.js';
 import type { Machine } from '../cluster/nodes/machine.js';
 import type { RunEntry } from '../contracts/agentApi.js';
 import type { Profile } from '../contracts/profileSchema.js';
-import type { RunBook } from '../profiles/runBook.js';
+import { bookedProfile, type RunBook } from '../profiles/runBook.js';
 import type { ProfileStore } from '../profiles/store.js';
 
 /** The program around the tools. It owns the machines. */
@@ -42,10 +42,8 @@ export async function findRun(host: ToolHost, { run, profile: named }: RunWish):
   if (run.includes('/') || run === '.' || run === '..') {
     throw new UserError('usage', 'a run is named by its id here, not by a folder', 'Name its id');
   }
-  const known = named ?? (await host.book.profileOf(run));
-  const { profiles } = await host.profiles.contents();
-  const exists = profiles.some(({ name }) => name === known);
-  const profile = await host.profiles.get(named !== undefined || exists ? (known ?? 'local') : 'local');
+  const known = named ?? (await bookedProfile(host.book, run, await host.profiles.contents()));
+  const profile = await host.profiles.get(known ?? 'local');
   const machine = await host.machine(profile);
   return { profile, machine, entry: await (await machine.registry(profile)).resolve(run, host.cwd) };
 }

@@ -86,6 +86,32 @@ export class RunBook {
   }
 }
 
+/** The profiles that are saved, as `ProfileStore.contents` has them. */
+interface Contents {
+  profiles: readonly { name: string }[];
+  broken: readonly { name: string }[];
+}
+
+/**
+ * The profile of the run that `text` names; undefined where the book does not know one: then it is
+ * `local`. UserError (usage) where its profile is no more: another run, of `local`, might be meant
+ * by `text` there.
+ */
+export async function bookedProfile(
+  book: Pick<RunBook, 'profileOf'>,
+  text: string,
+  saved: Contents,
+): Promise<string | undefined> {
+  const profile = await book.profileOf(text);
+  const isThere = [...saved.profiles, ...saved.broken].some(({ name }) => name === profile);
+  if (profile === undefined || isThere) return profile;
+  throw new UserError(
+    'usage',
+    `"${text}" was started on profile ${profile}, which is not there any more`,
+    'Name the profile that has the run now',
+  );
+}
+
 /**
  * Writes something of a started run into the book. The run goes on also where that fails: `say` gets
  * one line then, with the error in the words of a user interface.

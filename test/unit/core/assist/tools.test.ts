@@ -43,6 +43,13 @@ describe('an answer', () => {
   });
 });
 
+describe('a run', () => {
+  it('of a profile that is no more is not looked for on this machine', async () => {
+    const host = { ...hostWith(['last']), book: { profileOf: () => Promise.resolve('lab') } };
+    await expect(findExactRun(host, { run: 'last' })).rejects.toThrow('profile lab, which is not there');
+  });
+});
+
 describe('a call', () => {
   const host = hostWith(['20260101-000000-a-1111']);
   const ask =

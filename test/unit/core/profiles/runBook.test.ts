@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { RunBook } from '../../../../src/core/profiles/runBook.js';
+import { bookedProfile, RunBook } from '../../../../src/core/profiles/runBook.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
 it('finds the profile of a run by its id, a part of it, or last', async () => {
@@ -80,4 +80,18 @@ it('has a run once, and the newest 500 runs', async () => {
     { id: 'r998', profile: 'lab' },
   ]);
   expect(readFileSync(join(home, 'runs.jsonl'), 'utf8').split('\n')).toHaveLength(501);
+});
+
+it('says which profile is no more, and takes no other one for it', async () => {
+  const book = new RunBook(temporaryFolder());
+  await book.add('20261121-104500-mlp-1f2e', 'lab');
+  const saved = { profiles: [{ name: 'local' }], broken: [] };
+  for (const text of ['last', '20261121-104500-mlp-1f2e', 'mlp']) {
+    await expect(bookedProfile(book, text, saved)).rejects.toThrow(
+      `"${text}" was started on profile lab, which is not there any more`,
+    );
+  }
+  expect(await bookedProfile(book, 'other', saved)).toBeUndefined();
+  // What is wrong with it is said where it is read.
+  expect(await bookedProfile(book, 'last', { profiles: [], broken: [{ name: 'lab' }] })).toBe('lab');
 });
