@@ -2,6 +2,7 @@
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
 import type { SlurmWish } from '../contracts/slurmSchema.js';
+import { gpusOfPart } from './gres.js';
 import { gpusPerNodeOf, type SlurmFields } from './options.js';
 import { slurmFieldsOf } from './wish.js';
 
@@ -29,10 +30,10 @@ export interface Allocation {
 function withGpus(fields: SlurmFields, count: number): SlurmFields {
   const { gres, ...others } = fields;
   const parts = (gres ?? '').split(',').filter((part) => part !== '');
-  const isGpu = (part: string): boolean => gpusPerNodeOf({ gres: part }) > 0;
+  const isGpu = (part: string): boolean => gpusOfPart(part) !== undefined;
   const rest = parts.filter((part) => !isGpu(part));
-  const type = /gpu:([^:()\d][^:()]*)/.exec(parts.find(isGpu) ?? '')?.[1];
-  if (gres === undefined || type === undefined) {
+  const type = gpusOfPart(parts.find(isGpu) ?? '')?.type ?? '';
+  if (gres === undefined || type === '') {
     return { ...others, gpusPerNode: count, ...(rest.length === 0 ? {} : { gres: rest.join(',') }) };
   }
   return { ...others, gpusPerNode: undefined, gres: [`gpu:${type}:${count}`, ...rest].join(',') };

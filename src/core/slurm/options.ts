@@ -1,6 +1,7 @@
 // What a profile and a request ask of Slurm, as numbers and words.
 import { UserError } from '../base/errors.js';
 import type { Profile } from '../contracts/profileSchema.js';
+import { gpusOfPart } from './gres.js';
 
 /** The part of a profile that is for Slurm. */
 export type SlurmFields = NonNullable<Profile['slurm']>;
@@ -12,9 +13,8 @@ const usualStopAhead = 120;
 export function gpusPerNodeOf({ gpusPerNode, gres }: SlurmFields): number {
   if (gpusPerNode !== undefined) return gpusPerNode;
   for (const one of (gres ?? '').split(',')) {
-    // gpu, gpu:4, gpu:a100, gpu:a100:4, and behind it the sockets: gpu:4(S:0)
-    const found = /^(?:gres[:/])?gpu(?::[^:()]+)??(?::(\d+))?(?:\(.*\))?$/.exec(one.trim());
-    if (found) return Number(found[1] ?? 1);
+    const found = gpusOfPart(one);
+    if (found) return found.count;
   }
   return 0;
 }

@@ -4,6 +4,7 @@ import { nodePath } from '../../../../src/core/base/nodePath.js';
 import { check } from '../../../../src/core/base/validation.js';
 import { profileSchema, type Profile } from '../../../../src/core/contracts/profileSchema.js';
 import { allocationOf } from '../../../../src/core/slurm/allocation.js';
+import { gpusOf } from '../../../../src/core/slurm/gres.js';
 import { gpusPerNodeOf } from '../../../../src/core/slurm/options.js';
 import { batchScript, type BatchJob } from '../../../../src/core/slurm/script.js';
 import { programStep, terminalStep } from '../../../../src/core/slurm/step.js';
@@ -98,6 +99,12 @@ describe('the fields of a profile', () => {
     ];
     expect(given.map((gres) => gpusPerNodeOf({ gres }))).toEqual([1, 4, 1, 2, 8, 3, 5, 0]);
     expect(gpusPerNodeOf({ gpusPerNode: 6 })).toBe(6);
+    expect(gpusOf('gpu:2080ti:4(S:0,1),gpu:3090:8,gpu:1g.10gb:2,gres/gpu:1,gpu')).toEqual([
+      { type: '2080ti', count: 4 },
+      { type: '3090', count: 8 },
+      { type: '1g.10gb', count: 2 },
+      { type: '', count: 2 },
+    ]);
     expect(gpusPerNodeOf({})).toBe(0);
   });
 });
@@ -130,6 +137,8 @@ describe('the size of an allocation', () => {
     expect(allocationOf({ profile: profile({ gres: 'gpu:a100:4,nvme:1' }), ...none, gpus }).fields.gres).toBe(
       'gpu:a100:2,nvme:1',
     );
+    const digits = { profile: profile({ gres: 'gpu:2080ti:4' }), ...none, gpus };
+    expect(allocationOf(digits).fields.gres).toBe('gpu:2080ti:2');
     expect(allocationOf({ profile: profile({ gres: 'gpu:4' }), ...none, gpus }).fields).toEqual({
       gpusPerNode: 2,
     });
