@@ -1,6 +1,6 @@
 // What a workspace keeps, in `.vscode/trainyard.json` of its folder: presets of runs, and profiles
 // for others to import.
-import { mkdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { applyEdits, getNodeValue, modify } from 'jsonc-parser';
 import { errorText, systemCode, UserError } from '../base/errors.js';
@@ -79,7 +79,10 @@ export class WorkspaceFile {
     const changed = applyEdits(text, edits);
     this.parse(changed);
     await mkdir(dirname(this.path), { recursive: true });
-    await writeFileAtomic(this.path, changed);
+    const target = await realpath(this.path).catch(() => this.path); // a link stays one
+    const info = await stat(target).catch(() => undefined);
+    await writeFileAtomic(target, changed, 0o644); // others of the workspace read it too
+    if (info) await chmod(target, info.mode & 0o777);
   }
 
   private async read(): Promise<string | undefined> {

@@ -1,5 +1,16 @@
 // Presets: what their file may say, where a mistake in it stands, and the run that one asks for.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -75,6 +86,23 @@ describe('the file', () => {
       { name: 'day', command: 'make' },
     ]);
     expect(readFileSync(file.path, 'utf8')).toMatch(/^\{ \/\/ keep me\n/);
+  });
+
+  it('stays readable for others, and a link stays one', async () => {
+    const modeOf = (path: string): number => statSync(path).mode & 0o777;
+    await file.savePreset(night);
+    writeFileSync(`${file.path}.plain`, ''); // as this user's files are
+    expect(modeOf(file.path) & 0o044).toBe(modeOf(`${file.path}.plain`) & 0o044);
+    const elsewhere = `${file.path}.elsewhere`;
+    renameSync(file.path, elsewhere);
+    symlinkSync(elsewhere, file.path);
+    for (const mode of [0o664, 0o640]) {
+      chmodSync(elsewhere, mode);
+      await file.savePreset({ ...night, ranks: mode });
+      expect(modeOf(elsewhere)).toBe(mode);
+    }
+    expect(lstatSync(file.path).isSymbolicLink()).toBe(true);
+    expect(await file.presets()).toEqual([{ ...night, ranks: 0o640 }]);
   });
 
   it('that is wrong is not written, and no wrong preset is', async () => {
