@@ -7,6 +7,7 @@ import { givenWorkdir } from '../../../core/profiles/workdir.js';
 import type { Args } from '../../args.js';
 import type { Context, Verb } from '../../context.js';
 import { demandYes, yesFlag } from '../../prompter.js';
+import { errorWords } from '../../remedies.js';
 
 interface Found {
   host: string;
@@ -32,7 +33,7 @@ export const killLeftovers: Verb = {
     yesFlag,
   ],
   details: [
-    'A process counts when it carries the mark of a run below the workdir. Exits 5 when one cannot be ended.',
+    'A process counts when it carries the mark of a run below the workdir. Exits 5 when one cannot be ended, else 3 when a host could not be asked.',
   ],
   async run(context, args) {
     const profile = await context.profile(args.words[0]);
@@ -42,8 +43,9 @@ export const killLeftovers: Verb = {
       const question = `End all runs of ${profile.name}, those under way too?`;
       await demandYes(args.has('yes'), question, `no process of ${profile.name} was ended`);
     }
-    const perHost = await Promise.all(
-      context.machine.nodes.map(async ({ name: host, node }): Promise<Found[]> => {
+    const { nodes } = context.machine;
+    const perHost = await Promise.allSettled(
+      nodes.map(async ({ name: host, node }): Promise<Found[]> => {
         const client = await node.client();
         if (args.has('list')) {
           const { runs } = await client.request('leftovers.list', { workdir });
@@ -59,10 +61,17 @@ export const killLeftovers: Verb = {
         ];
       }),
     );
-    const found = perHost.flat();
+    const found = perHost.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     show(context, found);
-    if (!context.json && found.length === 0) context.output.line('nothing is left of any run');
-    return found.some(({ state }) => state === 'left') ? exitCodes.failed : exitCodes.done;
+    const failed = perHost.flatMap((one, index) =>
+      one.status === 'rejected' ? [{ host: nodes[index]?.name ?? '', error: one.reason as unknown }] : [],
+    );
+    for (const { host, error } of failed) context.output.note(`${host}: ${errorWords(error)}`);
+    if (failed.length === 0 && found.length === 0 && !context.json) {
+      context.output.line('nothing is left of any run');
+    }
+    if (found.some(({ state }) => state === 'left')) return exitCodes.failed;
+    return failed.length > 0 ? exitCodes.connection : exitCodes.done;
   },
 };
 
