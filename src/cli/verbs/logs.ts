@@ -213,12 +213,15 @@ async function follow(context: Context, dir: NodePath, following: Following): Pr
           const bars = new ProgressBars((text, time) => {
             show(source, { offset: 0, text }, time);
           }, every);
-          const { onUnfinished, onProgress } = barCallbacks(bars);
           const onLine = (line: TailLine, time: number | null): void => {
             if (context.json) show(source, line, time);
             else bars.line(line.text, time);
           };
-          const unended = context.json ? {} : { onUnfinished, onProgress };
+          const { onUnfinished, onProgress } = barCallbacks(bars);
+          const showUnfinished = (text: string, offset: number): void => {
+            show(source, { offset, text }, null);
+          };
+          const unended = context.json ? { onUnfinished: showUnfinished } : { onUnfinished, onProgress };
           const times = withTimes ? details.files : {};
           return timed.files(file, starts.get(file) ?? 0, times, onLine, unended);
         }),

@@ -74,6 +74,11 @@ export class FollowedFile implements Disposable {
     return this.tail.unfinished;
   }
 
+  /** Where that stands in the file. */
+  get unfinishedAt(): number {
+    return this.tail.unfinishedAt;
+  }
+
   /** Of a progress bar there, its newest state. */
   get newestSegment(): string | undefined {
     return this.tail.newestSegment;

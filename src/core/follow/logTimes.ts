@@ -155,9 +155,9 @@ export class TimedLogs implements Disposable {
     const takeTime = ({ text }: TailLine): void => {
       log.takeTime(text);
     };
-    const onUnfinished = (text: string): void => {
+    const onUnfinished = (text: string, offset: number): void => {
       log.dispose(); // what waits comes before it
-      unended.onUnfinished?.(text);
+      unended.onUnfinished?.(text, offset);
     };
     return [
       { name: times, start: from, onLine: takeTime, onReset },

@@ -36,7 +36,7 @@ export interface ExtraFile {
   start: number;
   onLine: (line: TailLine) => void;
   /** At the end of the run: what stands after the last line, where anything does. */
-  onUnfinished?: (text: string) => void;
+  onUnfinished?: (text: string, offset: number) => void;
   /** At each look: the newest state of a progress bar, whose line has not ended. */
   onProgress?: (text: string) => void;
   /** The file was replaced; its lines come again from its start. */
@@ -125,7 +125,7 @@ export class RunFollower implements Disposable {
         pause = firstPause;
         if (this.isEnd(details)) {
           for (const { extra, file } of this.extras.values()) {
-            if (file.unfinished !== '') extra.onUnfinished?.(file.unfinished);
+            if (file.unfinished !== '') extra.onUnfinished?.(file.unfinished, file.unfinishedAt);
           }
           return details;
         }

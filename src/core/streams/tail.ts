@@ -43,6 +43,11 @@ export class ByteTail {
     return Buffer.concat(this.parts).toString('utf8');
   }
 
+  /** Where that stands in the file. */
+  get unfinishedAt(): number {
+    return this.lineStart;
+  }
+
   /**
    * Of an unfinished line with carriage returns its newest segment that is not empty; undefined for
    * any other line.

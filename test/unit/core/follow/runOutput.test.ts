@@ -23,7 +23,7 @@ it('follows the logs of the first ranks alone, each behind what an earlier run l
     ['logs/rank-1.log', 7],
   ]);
   found[1]?.onLine({ offset: 7, text: 'a line\r' });
-  found[1]?.onUnfinished?.('half');
+  found[1]?.onUnfinished?.('half', 0);
   expect(seen).toEqual([
     [1, 'a line'],
     [1, 'half'],
