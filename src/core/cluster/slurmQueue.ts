@@ -24,6 +24,14 @@ const answerSchema = z.object({
 
 const nothingHeard: QueueLook = { queued: new Map(), ahead: new Map(), ended: new Map() };
 
+/** What was seen of `jobs`, and when; `tried`: when Slurm was asked last. Milliseconds. */
+interface Look {
+  jobs: ReadonlySet<string>;
+  at: number;
+  tried: number;
+  look: Promise<QueueLook>;
+}
+
 /** What a queue is asked through. */
 export interface SlurmQueueOptions {
   withBootstrap: <T>(task: (bootstrap: Bootstrap) => Promise<T>) => Promise<T>;
@@ -50,7 +58,7 @@ function lookOf({ mine, waiting, ended, records }: z.infer<typeof answerSchema>)
 
 /** The queue as it was seen last. */
 export class SlurmQueue {
-  private last: { jobs: ReadonlySet<string>; at: number; look: Promise<QueueLook> } | undefined;
+  private last: Look | undefined;
   private eagerUntil = 0;
   /** Jobs whose end was given to the record of their run, once. */
   private readonly kept = new Set<string>();
@@ -84,25 +92,28 @@ export class SlurmQueue {
     }
   }
 
-  private async look(jobs: readonly string[]): Promise<QueueLook> {
+  private look(jobs: readonly string[]): Promise<QueueLook> {
     const now = Date.now();
     const { last } = this;
     const pause = now < this.eagerUntil ? eagerPause : usualPause;
     const knows = last !== undefined && jobs.every((job) => last.jobs.has(job));
-    if (knows && now - last.at < pause) return last.look;
-    const look = this.ask(jobs);
-    this.last = { jobs: new Set(jobs), at: now, look };
-    try {
-      return await look;
-    } catch (error) {
-      if (!knows || now - last.at > staleFor) {
-        this.last = undefined;
-        throw error;
-      }
-      this.options.logger?.log('warn', `Slurm was not heard: ${String(error)}`);
-      this.last = { ...last, at: last.at };
-      return last.look;
-    }
+    if (knows && now - last.tried < pause) return last.look;
+    const older = knows && now - last.at <= staleFor ? last : undefined;
+    const next: Look = {
+      ...{ jobs: new Set(jobs), at: now, tried: now },
+      look: this.ask(jobs).catch((error: unknown) => {
+        if (!older) {
+          if (this.last === next) this.last = last;
+          throw error;
+        }
+        this.options.logger?.log('warn', `Slurm was not heard: ${String(error)}`);
+        next.at = older.at;
+        next.jobs = older.jobs;
+        return older.look;
+      }),
+    };
+    this.last = next;
+    return next.look;
   }
 
   private async ask(jobs: readonly string[]): Promise<QueueLook> {
