@@ -1,9 +1,9 @@
 import { demandCluster } from '../../../core/cluster/demandCluster.js';
 import { runOnAll, type HostEnding } from '../../../core/cluster/nodes/fanOut.js';
-import { lineText } from '../../../core/cluster/nodes/hostLines.js';
+import { lineText, type HostLine } from '../../../core/cluster/nodes/hostLines.js';
 import type { SshMachine } from '../../../core/cluster/sshMachine.js';
 import type { SshNode } from '../../../core/cluster/nodes/sshNode.js';
-import { exitCodes, UserError } from '../../../core/base/errors.js';
+import { exitCodes, throwIfCancelled, UserError } from '../../../core/base/errors.js';
 import { nodePath } from '../../../core/base/nodePath.js';
 import { copySource } from '../../../core/stage/spec.js';
 import type { Args, Flag } from '../../args.js';
@@ -41,19 +41,17 @@ export const exec: Verb = {
     }
     const { nodes } = await choose(context, args);
     const width = Math.max(...nodes.map(({ name }) => name.length));
-    const endings = await context.withProgress(({ signal }) =>
-      runOnAll(
-        nodes,
-        args.rest,
-        (line) => {
-          if (context.json) context.output.json({ type: 'line', ...line });
-          else if (line.stream === 'stdout') {
-            context.output.line(`${line.host.padEnd(width)} | ${lineText(line)}`);
-          } else context.output.note(`${line.host.padEnd(width)} ! ${lineText(line)}`);
-        },
-        signal,
-      ),
-    );
+    const onLine = (line: HostLine): void => {
+      if (context.json) context.output.json({ type: 'line', ...line });
+      else if (line.stream === 'stdout') {
+        context.output.line(`${line.host.padEnd(width)} | ${lineText(line)}`);
+      } else context.output.note(`${line.host.padEnd(width)} ! ${lineText(line)}`);
+    };
+    const endings = await context.withProgress(async ({ signal }) => {
+      const ended = await runOnAll(nodes, args.rest, onLine, signal);
+      throwIfCancelled(signal);
+      return ended;
+    });
     for (const { host, code, signal, error } of endings) {
       const why = error === undefined ? null : errorWords(error);
       if (context.json) context.output.json({ type: 'exit', host, code, signal, error: why });

@@ -38,10 +38,11 @@ export function runOnAll(
   return Promise.all(
     nodes.map(async (node) => {
       const host = node.name;
+      let give: (() => void) | undefined;
       try {
         const more = { ...(signal ? { signal } : {}), ...(cwd === undefined ? {} : { cwd }) };
         const channel = await node.run(argv, more);
-        const give = (): void => {
+        give = () => {
           channel.dispose();
         };
         signal?.addEventListener('abort', give, { once: true });
@@ -57,10 +58,11 @@ export function runOnAll(
         channel.stdin.end();
         const { code, signal: ended } = await channel.closed;
         for (const cutter of cutters) cutter.end();
-        signal?.removeEventListener('abort', give);
         return { host, code, signal: ended, error: undefined };
       } catch (error) {
         return { host, code: null, signal: null, error };
+      } finally {
+        if (give) signal?.removeEventListener('abort', give);
       }
     }),
   );
