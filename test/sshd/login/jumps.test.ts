@@ -1,9 +1,12 @@
 // Hosts behind hosts: each hop is checked and logged in to on its own, and one connection serves
 // all behind it.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Sshd } from '../../../scripts/practice/sshd.mjs';
+import { Cancelled } from '../../../src/core/base/errors.js';
+import { Unreached } from '../../../src/core/ssh/base/failures.js';
 import type { SshTarget } from '../../../src/core/ssh/base/transport.js';
 import { freePort, known, ScriptedPrompter, text, World } from '../support/hosts.js';
 
@@ -115,6 +118,46 @@ test('a jump host that is lost takes along what goes through it', async () => {
   expect((await lost).message).toContain('the connection to 127.0.1.1 was lost');
   const again = await transport.connect(nodeAt(0, hop(jump)));
   expect(await text((await again.exec('echo back')).stdout)).toBe('back\n');
+});
+
+/** Answers no further connection: Linux drops what comes while nobody accepts those that wait. */
+const silentProgram = `
+import socket, sys
+server = socket.socket()
+server.bind(("127.0.2.1", 0))
+server.listen(0)
+waiting = []
+for _ in range(4):
+    one = socket.socket()
+    one.setblocking(False)
+    one.connect_ex(server.getsockname())
+    waiting.append(one)
+print(server.getsockname()[1], flush=True)
+sys.stdin.read()
+`;
+
+test('a silent host behind a jump host is given up as one in front of it, and at once when it is asked', async () => {
+  const silent = spawn('python3', ['-c', silentProgram], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    const [line] = (await once(silent.stdout.setEncoding('utf8'), 'data')) as [string];
+    const target = { ...nodeAt(0, hop(jump)), host: '127.0.2.1', port: Number(line) };
+    const transport = world.transport(prompter);
+    await transport.connect(nodeAt(0, hop(jump))); // the jump host is there
+    const abort = new AbortController();
+    const given = transport.connect(target, { signal: abort.signal });
+    setTimeout(() => {
+      abort.abort();
+    }, 500);
+    const begun = Date.now();
+    await expect(given).rejects.toBeInstanceOf(Cancelled);
+    expect(Date.now() - begun).toBeLessThan(4_000);
+    const error: unknown = await transport.connect(target).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Unreached);
+    expect((error as Error).message).toContain('127.0.2.1');
+    expect(Date.now() - begun).toBeLessThan(20_000);
+  } finally {
+    silent.kill();
+  }
 });
 
 test('a loop of jump hosts is named', async () => {

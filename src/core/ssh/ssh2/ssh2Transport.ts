@@ -207,8 +207,42 @@ export class Ssh2Transport implements SshTransport {
     signal: AbortSignal,
   ): Promise<Duplex> {
     throwIfCancelled(signal);
-    return lease ? lease.connection.forwardTcp(place.hostName, place.port) : openSocket(place, signal);
+    if (!lease) return openSocket(place, signal);
+    return inTime(lease.connection.forwardTcp(place.hostName, place.port), place, signal);
   }
+}
+
+/** The jump host waits minutes for a host that is silent. A channel that comes late is closed. */
+function inTime(opening: Promise<Duplex>, place: Place, signal: AbortSignal): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const finish = (act: () => void): void => {
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      act();
+    };
+    const fail = (error: unknown): void => {
+      finish(() => {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      });
+    };
+    const cancel = (): void => {
+      fail(new Cancelled());
+    };
+    const timer = setTimeout(() => {
+      fail(gaveNoAnswer(place));
+    }, connectPatience);
+    signal.addEventListener('abort', cancel, { once: true });
+    opening.then((channel) => {
+      if (isOver) channel.destroy();
+      else {
+        finish(() => {
+          resolve(channel);
+        });
+      }
+    }, fail);
+  });
 }
 
 function openSocket(place: Place, signal: AbortSignal): Promise<Socket> {
