@@ -13,6 +13,7 @@ import { resumeCommand } from '../core/plan/resume.js';
 import { mostRankOutputs, outputFiles, progressEvery } from '../core/follow/runOutput.js';
 import { LostNodes } from '../core/follow/lostNodes.js';
 import { RunFollower, type ExtraFile } from '../core/follow/run.js';
+import { reasonOf } from '../core/model/runStatus.js';
 import { summarize } from '../core/model/runSummary.js';
 import { boardPlaceOf, bridgeToSocket } from '../core/tunnels/tensorboard.js';
 import type { Context } from './context.js';
@@ -155,6 +156,7 @@ export async function followRun(
     const checkpoints = await countCheckpoints(context, options.dir);
     printer.summary(summarize(end, metrics, checkpoints, figures, journal));
     if (end.interrupted) noteResume(context, end);
+    if (hasDiverged(end)) noteNewRun(context, end.id, checkpoints);
     return exitCodeOf(end);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
@@ -173,6 +175,21 @@ export async function followRun(
 export function noteResume(context: Context, entry: Pick<RunDetails, 'run' | 'dir'>): void {
   const again = resumeCommand(entry, context.currentProfile.name);
   if (again !== undefined) context.output.note(`it goes on from its newest valid checkpoint with: ${again}`);
+}
+
+/** Begins the trainer's own advice where loss or weights are no finite numbers. */
+const divergedAdvice = 'Lower --lr, add --warmup-epochs or --clip-norm';
+
+const hasDiverged = (entry: RunDetails): boolean =>
+  entry.state?.phase === 'failed' && (reasonOf(entry)?.includes(divergedAdvice) ?? false);
+
+/** The trainer's advice names its own flags; a resume of this run would repeat its rate. */
+function noteNewRun({ output, currentProfile }: Context, id: string, checkpoints: number): void {
+  const [from, command] =
+    checkpoints > 0
+      ? [' with the weights of its last good checkpoint', `run-from ${id} -- --lr RATE`]
+      : ['', `run ${currentProfile.name} -- train … --lr RATE`];
+  output.note(`a new run${from}, with a lower rate, is started with: trainyard ${command}`);
 }
 
 /**
