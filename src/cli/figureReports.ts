@@ -11,7 +11,7 @@ const mostFigures = 6;
 
 const order = (tag: string): number => (isLoss(tag) ? 0 : isRate(tag) ? 1 : 2);
 const text = (value: number | null): string =>
-  value === null ? 'no number' : String(Number(value.toPrecision(5)));
+  value === null ? 'NaN/inf' : String(Number(value.toPrecision(5)));
 
 /** One line on a report: its step, its writer, and the figures that say most. */
 export function reportText(

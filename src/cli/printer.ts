@@ -301,6 +301,9 @@ export class TablePrinter implements RunPrinter {
         `${percentText(summary.best_top1 ?? 0)} best, ${percentText(summary.top1 ?? 0)} last (evaluation)`,
       );
     } else if (summary.train_top1 !== null) row('top-1', `${percentText(summary.train_top1)} (training)`);
+    if (summary.loss_lost_since !== null) {
+      row('loss', `NaN or infinite since step ${summary.loss_lost_since}`);
+    }
     if (summary.evaluator !== null) row('evaluator', `${summary.evaluator}; ${seeEvaluator(summary.id)}`);
     if (summary.servers !== null) row('servers', serversText(summary.servers));
     row('checkpoints', String(summary.checkpoints));

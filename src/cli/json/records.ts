@@ -81,6 +81,7 @@ const summary = record('summary', {
   best_top1: figure,
   train_top1: figure,
   train_loss: figure,
+  loss_lost_since: nullable(count),
   servers: nullable(z.array(serverSchema)),
   checkpoints: count,
   reason: nullable(text),

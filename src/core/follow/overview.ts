@@ -120,6 +120,7 @@ class Reading {
       isOwnProgram: entry.run?.program === 'command',
       journal,
       metrics: this.metrics,
+      lossLostSince: figures.lossLostSince,
       idleGpus: idleGpusOf(entry, use, journal.began),
       now: entry.state?.updated ?? 0,
     });

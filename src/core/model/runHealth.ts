@@ -30,6 +30,7 @@ export type HealthKind =
   | 'disk-low'
   | 'budget'
   | 'bad-images'
+  | 'loss-lost'
   | 'evaluator'
   | 'idle-gpus'
   | 'slow-rank'
@@ -65,6 +66,8 @@ export interface HealthFacts {
   isOwnProgram: boolean;
   journal: RunJournal;
   metrics: RunMetrics;
+  /** Of an own program: the step since which its loss is no number. */
+  lossLostSince?: number | undefined;
   /** Undefined where none is idle, or nobody knows. */
   idleGpus?: IdleGpus | undefined;
   /** The node's clock, seconds since the epoch. */
@@ -97,6 +100,7 @@ export function healthOf(facts: HealthFacts): Health {
     silence(facts) ??
     diskHealth(facts) ??
     budgetHealth(facts) ??
+    lossHealth(facts) ??
     badImages(facts) ??
     evaluatorHealth(facts) ??
     idleGpusHealth(facts) ??
@@ -132,6 +136,10 @@ function overHealth(facts: HealthFacts): Health {
   const why = reason === null || status === 'finished' ? '' : `: ${reason}`;
   const text = `${status}${restartsText(facts)}${why}`;
   if (facts.queue?.kind === 'ended') return line('warning', 'over', text); // Slurm ended it
+  const { lossLostSince } = facts;
+  if (lossLostSince !== undefined) {
+    return line('warning', 'loss-lost', `${text}, ${lossLostText(lossLostSince)}`);
+  }
   if (metrics.badImages > 0) return line('warning', 'bad-images', `${text}, ${badImagesText(facts)}`);
   const lacks = evaluatorText(facts);
   return lacks === undefined ? line('good', 'over', text) : line('warning', 'evaluator', `${text}, ${lacks}`);
@@ -195,6 +203,13 @@ function diskHealth({ journal }: HealthFacts): Health | undefined {
 
 function budgetHealth({ journal: { budget } }: HealthFacts): Health | undefined {
   return budget && line('warning', 'budget', eventText(budget));
+}
+
+/** A program of one's own may go on with it for days. */
+const lossLostText = (since: number): string => `loss NaN or infinite since step ${since}`;
+
+function lossHealth({ lossLostSince }: HealthFacts): Health | undefined {
+  return lossLostSince === undefined ? undefined : line('warning', 'loss-lost', lossLostText(lossLostSince));
 }
 
 function badImages(facts: HealthFacts): Health | undefined {

@@ -73,6 +73,7 @@ export class RunModel {
       isOwnProgram: run?.program === 'command',
       journal,
       metrics,
+      lossLostSince: this.reported.lossLostSince,
       idleGpus: idleGpusOf(current, this.gpuUse, journal.began),
       now: state?.updated ?? 0,
     });

@@ -35,6 +35,8 @@ export interface RunSummary {
   best_top1: number | null;
   train_top1: number | null;
   train_loss: number | null;
+  /** Of an own program: the step since which its loss is no number; else null. */
+  loss_lost_since: number | null;
   /** Parameter servers: how busy each was; null where there were none. */
   servers: ServerFigures[] | null;
   /** Valid checkpoints on disk. */
@@ -81,6 +83,7 @@ export function summarize(
     best_top1: metrics.best?.top1 ?? null,
     train_top1: metrics.lastStep?.top1 ?? null,
     train_loss: metrics.lastStep?.loss ?? figures?.loss ?? null,
+    loss_lost_since: figures?.lossLostSince ?? null,
     servers: metrics.servers ?? null,
     checkpoints,
     reason:

@@ -36,7 +36,7 @@ it('puts the figures of a step together', () => {
   reports.add(line('acc', 1, 0.5));
   expect(printed).toEqual([]);
   vi.advanceTimersByTime(400);
-  expect(printed).toEqual(['step 1  loss 0.12346  acc 0.5', 'step 2  loss no number']);
+  expect(printed).toEqual(['step 1  loss 0.12346  acc 0.5', 'step 2  loss NaN/inf']);
 });
 
 it('counts what came in a crowd, and prints the newest', () => {

@@ -49,6 +49,7 @@ const summary: RunSummary = {
   best_top1: 0.95,
   train_top1: 0.99,
   train_loss: 0.1,
+  loss_lost_since: null,
   servers: null,
   checkpoints: 3,
   reason: null,
@@ -75,6 +76,12 @@ describe('for a program', () => {
 });
 
 describe('for a person', () => {
+  it('the summary says since which step the loss of an own program is no number', () => {
+    const { output, lines } = recorder();
+    new TablePrinter(output).summary({ ...summary, loss_lost_since: 4 });
+    expect(lines).toContain('loss         NaN or infinite since step 4');
+  });
+
   it('the first line says the device of a run, and why', () => {
     const device: DeviceChoice = { asked: 'auto', used: 'cpu', why: 'no GPU on gpu1' };
     const record = { ranks: 1, threadsPerRank: 2, argv: ['train'], profile: { name: 'lab' } };

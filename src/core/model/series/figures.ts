@@ -32,6 +32,8 @@ export interface NamedSeries {
 export class Figures {
   private readonly known = new Map<string, NamedSeries>();
   private newestStep: number | undefined;
+  /** Of each writer and tag that is a loss: since which step it is no number. */
+  private readonly lostSince = new Map<string, number>();
 
   /** Lines in the order of the file. */
   add(line: FigureLine): void {
@@ -42,7 +44,12 @@ export class Figures {
       named = { writer: line.writer, tag: line.tag, series: new FigureSeries() };
       this.known.set(key, named);
     }
-    if (named.series.push(line)) this.newestStep = line.step;
+    if (!named.series.push(line)) return;
+    this.newestStep = line.step;
+    if (line.value !== null) this.lostSince.delete(key);
+    else if (isLoss(line.tag)) {
+      this.lostSince.set(key, Math.min(line.step, this.lostSince.get(key) ?? line.step));
+    }
   }
 
   get all(): readonly NamedSeries[] {
@@ -71,6 +78,12 @@ export class Figures {
   /** Of several writers that of the first, by name. */
   get loss(): number | undefined {
     return this.first(isLoss)?.series.last?.value ?? undefined;
+  }
+
+  /** The step since which that loss is no number; undefined while it is one. */
+  get lossLostSince(): number | undefined {
+    const first = this.first(isLoss);
+    return first && this.lostSince.get(`${first.writer}\n${first.tag}`);
   }
 
   /**

@@ -98,6 +98,21 @@ describe('names', () => {
     expect(figures.rateWriters).toBe(1);
   });
 
+  it('say since which step the loss is no number', () => {
+    const figures = new Figures();
+    const since: (number | undefined)[] = [];
+    for (const [step, value] of [1, null, null, 2, null, null].entries()) {
+      figures.add(line(step, value));
+      figures.add(line(step, null, { tag: 'other' }));
+      since.push(figures.lossLostSince);
+    }
+    expect(since).toEqual([undefined, 1, 1, undefined, 4, 4]);
+    figures.add(line(2, null, { generation: 2 })); // it was started again
+    expect(figures.lossLostSince).toBe(2);
+    figures.add(line(3, 1, { generation: 2 }));
+    expect(figures.lossLostSince).toBeUndefined();
+  });
+
   describe('of images/s that several writers report', () => {
     const reported = (writers: [writer: string, values: number[], generation?: number][], tag = 'img/s') => {
       const figures = new Figures();

@@ -77,6 +77,16 @@ describe('the health of a run', () => {
     );
   });
 
+  it('of an own program names the step since which its loss is no number', () => {
+    const facts = { isOwnProgram: true, lossLostSince: 4 };
+    const text = 'loss NaN or infinite since step 4';
+    expect(health([], [], facts)).toEqual({ level: 'warning', kind: 'loss-lost', text });
+    expect(health([], [], { ...facts, status: 'finished' })).toMatchObject({
+      level: 'warning',
+      text: `finished, ${text}`,
+    });
+  });
+
   it('names the rank that was killed, the step to go on from, and the count of restarts', () => {
     const lost = [killed(96, 1), killed(96.5, 0)];
     expect(health(running, lost)).toEqual({
