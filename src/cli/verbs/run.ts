@@ -1,4 +1,5 @@
 import { exitCodes, UserError } from '../../core/base/errors.js';
+import { programOfFolder } from '../../core/code/program.js';
 import { assertTrainFlags, trainHelp } from '../../core/plan/request/flagCheck.js';
 import { trainerHelpWords } from '../../core/plan/request/flags.js';
 import type { AskedRun } from '../../core/plan/request/commandLine.js';
@@ -155,6 +156,12 @@ export const run: Verb = {
     await assertFlagsHere(context, typed);
     if (args.has('show-script')) return showScript(context, typed);
     const code = await codeOf(context, typed, args.value('code') ?? preset?.codeFolder);
+    const left = code || profile.kind === 'local' ? undefined : programOfFolder(args.rest, context.cwd);
+    if (left !== undefined) {
+      context.output.note(
+        `${left} is not sent to the nodes, and has to be there. --code . sends this folder`,
+      );
+    }
     const request = requestOf({ ...typed, code });
     const exports = await LiveExports.of(context, args);
     return startAndStay(context, args, request, exports, request.about?.name);

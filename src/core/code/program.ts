@@ -82,10 +82,20 @@ function below(word: string): string | undefined {
   return path.startsWith('../') ? undefined : path;
 }
 
+/**
+ * The file of this machine's folder that the words start; undefined where they start another. Without
+ * the folder as code it is not on the nodes, unless somebody put it there.
+ */
+export function programOfFolder(words: readonly string[], folder: string): string | undefined {
+  const path = programFile(words);
+  const isHere = path !== undefined && statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined;
+  return isHere ? path : undefined;
+}
+
 /** UserError (usage) where the words start a file below the folder of this machine that is not there. */
 export function assertProgramHere(words: readonly string[], folder: string): void {
   const path = programFile(words);
-  if (path === undefined || statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined) return;
+  if (path === undefined || programOfFolder(words, folder) !== undefined) return;
   throw noSuchProgram(path, folder);
 }
 

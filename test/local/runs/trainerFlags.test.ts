@@ -51,6 +51,14 @@ it('a program that is not there and is nearly a verb of the trainer', async () =
   expect(other.stderr).toMatch(/no-such-program is not on PATH on .* Install it there/);
 });
 
+it('a program of this folder that is not sent is named, whatever comes of the run', async () => {
+  writeFileSync(join(folder.path, 'train.py'), '');
+  const given = { env: { TRAINYARD_HOME: home }, cwd: folder.path };
+  const note = 'train.py is not sent to the nodes, and has to be there. --code . sends this folder';
+  expect((await runCli(['run', 'lab', '--', 'python3', 'train.py'], given)).stderr).toContain(note);
+  expect((await runCli(['run', 'lab', '--', 'python3', '/srv/train.py'], given)).stderr).not.toContain(note);
+});
+
 it.each([
   ['squeue', 'runs'],
   ['cancel', 'stop'],

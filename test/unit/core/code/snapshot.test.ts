@@ -12,7 +12,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertProgramSent, programName, programFile } from '../../../../src/core/code/program.js';
+import {
+  assertProgramSent,
+  programFile,
+  programName,
+  programOfFolder,
+} from '../../../../src/core/code/program.js';
 import { takeSnapshot, type CodeSnapshot } from '../../../../src/core/code/snapshot.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -251,4 +256,13 @@ it.each([
   ['sh -c true', 'sh'],
 ])('%s is called %s', (words, name) => {
   expect(programName(words.split(' '))).toBe(name);
+});
+
+it('a program of this folder is known as one that the nodes may lack', () => {
+  put('train.py');
+  expect(programOfFolder(['python3', 'train.py', '--lr', '1'], folder)).toBe('train.py');
+  expect(programOfFolder(['torchrun', '--nproc-per-node', '2', './train.py'], folder)).toBe('train.py');
+  expect(programOfFolder(['python3', '/srv/train.py'], folder)).toBeUndefined();
+  expect(programOfFolder(['python3', 'other.py'], folder)).toBeUndefined();
+  expect(programOfFolder(['train', '--model', 'mlp'], folder)).toBeUndefined();
 });
