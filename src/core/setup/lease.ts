@@ -94,7 +94,7 @@ export class Lease {
     private readonly dead: string | undefined,
   ) {
     this.timer = setInterval(() => {
-      void this.renew().catch(() => undefined); // a disk that fails fails what is made on it, which is told
+      void this.renew().catch(() => undefined); // a failing disk fails what is made on it
     }, beat);
     this.timer.unref();
   }
