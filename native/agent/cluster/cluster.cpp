@@ -190,6 +190,7 @@ void Cluster::take_ready(ClusterNode& node, const Fields& fields) {
   node.shared = fields.boolean_or("shared", false);
   node.pid = static_cast<int>(fields.integer("pid", 1, INT32_MAX));
   node.copy.begin();
+  node.copy.figures().begin_at(static_cast<uint64_t>(fields.integer_or("figures", 0, 0, INT64_MAX)));
   if (node.state != ClusterNode::State::joined) {
     set_state(node, ClusterNode::State::joined);
     journal_.event("node_joined", {{"host", node.spec.host}, {"shared", node.shared}});

@@ -27,7 +27,7 @@ class HeadCopy {
   Json offsets() const;
   /// Up to which sizes of the node's logs their times are known, by rank.
   Json timed() const;
-  const HeadFigures& figures() const { return figures_; }
+  HeadFigures& figures() { return figures_; }
   void begin() { known_ = true; }
 
  private:

@@ -1,5 +1,7 @@
 #include "agent/cluster/head_figures.h"
 
+#include <cstdio>
+#include <limits>
 #include <sstream>
 
 #include "common/process.h"
@@ -9,7 +11,7 @@ namespace trainyard {
 namespace {
 
 constexpr size_t kKept = 4 << 20;  // bytes of lines, while the disk is full
-constexpr size_t kLongestTag = 256;
+constexpr double kMost = std::numeric_limits<double>::max();
 
 }  // namespace
 
@@ -21,26 +23,28 @@ void HeadFigures::take(const Json& message) {
   const auto offset = static_cast<uint64_t>(fields.integer("offset", 0, INT64_MAX));
   const std::string text = fields.string("lines");
   if (copied_.value_or(offset) != offset) throw FieldError("a node's figures do not follow the last");
+  copied_ = offset + text.size();
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) lines_.append(line_of(line), now_seconds());
+    try {
+      lines_.append(line_of(line), now_seconds());
+    } catch (const FieldError& error) {  // the node would send it again and again
+      std::fprintf(stderr, "agent: warning: a figure of node %s is passed over: %s\n", host_.c_str(), error.what());
+    }
   }
-  copied_ = offset + text.size();
   lines_.flush();
 }
 
 std::string HeadFigures::line_of(const std::string& text) const {
   const Json given = parse_json(text);
   const Fields fields(given, "a figure");
-  const std::string tag = fields.string("tag");
-  if (tag.size() > kLongestTag) throw FieldError("the name of a figure is too long");
   const Json* value = fields.find("value");
   std::string writer = fields.string("writer");
   if (!of_the_run_ && !writer.starts_with("rank ")) writer = "node " + host_ + (writer.empty() ? "" : "/" + writer);
-  return to_line({{"tag", tag},
+  return to_line({{"tag", fields.string("tag")},
                   {"step", fields.integer("step", INT64_MIN, INT64_MAX)},
                   {"value", value != nullptr && value->is_number() ? *value : Json(nullptr)},
-                  {"time", fields.number_or("time", 0, -1e18, 1e18)},
+                  {"time", fields.number_or("time", now_seconds(), std::numeric_limits<double>::lowest(), kMost)},
                   {"generation", fields.integer("generation", 1, INT32_MAX)},
                   {"writer", writer},
                   {"source", host_ + ":" + fields.string("source")}});

@@ -18,11 +18,14 @@ class HeadFigures {
   /// `of_the_run`: the node has rank 0, whose figures are the run's. Those of other nodes get
   /// "node gpu2" as their writer.
   void set_part(bool of_the_run) { of_the_run_ = of_the_run; }
-  /// Throws FieldError for lines that no node of ours sends.
+  /// Lines that are no figures are passed over. Throws FieldError where the bytes do not follow those
+  /// that are here.
   void take(const Json& message);
+  /// The node begins with this byte, unless bytes of it are here.
+  void begin_at(uint64_t offset) { copied_ = copied_.value_or(offset); }
   /// The same event with the node's name before that of the file.
   Json named(const Json& fields) const;
-  /// How many bytes of the node's figures are here; null before the first.
+  /// How many bytes of the node's figures are here; null before it was ever here.
   Json copied() const { return copied_ ? Json(*copied_) : Json(nullptr); }
   /// Tries again to write what a full disk did not take.
   void flush() { lines_.flush(); }

@@ -27,7 +27,7 @@ constexpr size_t kNameBytes = 16;
 constexpr size_t kMostBy = 200;  // bytes
 constexpr int64_t kMostGpus = 1024;
 constexpr const char* kFresh = ".new";  // ends the name of a ticket that is being written
-constexpr double kFreshSeconds = 60;    // after which its writer is dead
+constexpr double kFreshSeconds = 60;    // after which its writer is taken for dead
 
 std::string queue_of(const std::string& folder) { return folder + "/queue"; }
 

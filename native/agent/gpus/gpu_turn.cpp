@@ -12,6 +12,7 @@ namespace {
 /// How long a start waits for its next look, for each that is ahead of it. Each look reads all
 /// tickets: without it a thousand trials of a sweep would read half a million of them a second.
 constexpr double kSecondsEach = 0.25;
+constexpr double kMostSeconds = 30;
 
 /// "1st", "22nd", "113th".
 std::string ordinal(size_t number) {
@@ -26,7 +27,10 @@ std::string ordinal(size_t number) {
 GpuTurn::GpuTurn(GpuTicket ticket, std::optional<int64_t> number, std::string folder)
     : ticket_(std::move(ticket)), folder_(std::move(folder)), queue_(folder_), number_(queue_.enter(ticket_, number)) {}
 
-void GpuTurn::come_at(int64_t number) { number_ = queue_.enter(ticket_, number); }
+void GpuTurn::come_at(int64_t number) {
+  number_ = queue_.enter(ticket_, number);
+  next_look_ = 0;
+}
 
 std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const GpuHolder& holder) {
   if (monotonic_seconds() < next_look_) return std::nullopt;
@@ -51,7 +55,7 @@ std::optional<GpuLocks> GpuTurn::look(const std::vector<GpuName>& usable, const 
       if (kept > 0 && std::erase(free, index.get<int>()) > 0) --kept;
     }
   }
-  next_look_ = monotonic_seconds() + kSecondsEach * static_cast<double>(ahead_.size());
+  next_look_ = monotonic_seconds() + std::min(kMostSeconds, kSecondsEach * static_cast<double>(ahead_.size()));
   if (free.size() < static_cast<size_t>(ticket_.count)) return std::nullopt;
   free.resize(static_cast<size_t>(ticket_.count));
   std::vector<GpuName> names;

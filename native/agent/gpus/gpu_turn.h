@@ -22,7 +22,7 @@ class GpuTurn {
   /// Takes locks as soon as so many of `usable` are free and not kept for those ahead. From then on
   /// the ticket is for these GPUs alone: it keeps its number, and no other GPU from those behind.
   /// `usable`: what works, and on which nobody computes. With many ahead it looks seldom: each 10 s
-  /// where 40 are. Throws file_error.
+  /// where 40 are, and each 30 s at the least. Throws file_error.
   std::optional<GpuLocks> look(const std::vector<GpuName>& usable, const GpuHolder& holder);
 
   /// Those whose locks look() took, in the order of the ticket.

@@ -203,8 +203,11 @@ class Join {
     copy_.begin(ranks_.generation(), ranks_.first(), ranks_.count());
     ranks_.forget_told_gone();
     ranks_.control().rewind();
-    head_.wire()->send(
-        {{"kind", "ready"}, {"shared", shared_}, {"pid", ::getpid()}, {"generation", ranks_.generation()}});
+    head_.wire()->send({{"kind", "ready"},
+                        {"shared", shared_},
+                        {"pid", ::getpid()},
+                        {"generation", ranks_.generation()},
+                        {"figures", copy_.figures_offset()}});
     welcomed_ = was_welcomed_ = true;
     next_beat_ = 0;
     say("joined");

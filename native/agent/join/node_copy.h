@@ -25,6 +25,7 @@ class NodeCopy {
   /// counts.
   /// `figures`: how many bytes of its figures the head has, or null.
   void set_offsets(const Json& copied, const Json& timed, const Json& figures = nullptr);
+  uint64_t figures_offset() const { return figures_.offset(); }
   /// Sends what is new: records at once, heartbeats a few times a second, and of the logs only as
   /// much as lets a later heartbeat through soon.
   void pump(Wire& wire);

@@ -1,7 +1,10 @@
 #include "agent/join/node_figures.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include "agent/run/log_times.h"
 #include "common/files.h"
@@ -25,7 +28,17 @@ NodeFigures::NodeFigures(const RunFolder& folder, const std::string& host)
     : path_(folder.node(host, "figures.jsonl")),
       size_at_start_(log_size(path_)),
       sent_(size_at_start_),
+      lock_path_(folder.file("nodes/figures.lock")),
       reports_(folder, "nodes/" + host + "/") {}
+
+void NodeFigures::begin(int generation) {
+  if (!lock_) {
+    Descriptor lock(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return;
+    lock_ = std::move(lock);  // where nothing can be locked, each node follows
+  }
+  reports_.begin(generation);
+}
 
 void NodeFigures::pump(Wire& wire) {
   reports_.look(to_head(wire));

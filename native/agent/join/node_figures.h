@@ -7,6 +7,7 @@
 #include "agent/connection/wire.h"
 #include "agent/reports/reports.h"
 #include "agent/run/folder/run_folder.h"
+#include "common/files.h"
 
 namespace trainyard {
 
@@ -14,11 +15,14 @@ class NodeFigures {
  public:
   NodeFigures(const RunFolder& folder, const std::string& host);
 
-  /// Follows the run folder from now on, before the ranks of a generation start.
-  void begin(int generation) { reports_.begin(generation); }
+  /// Follows the run folder from now on, before the ranks of a generation start; unless another node,
+  /// which sees the same folder, follows it.
+  void begin(int generation);
   /// How many bytes of this node's figures the head has; nothing when it has never heard of this
   /// node, and then only what is found from this process's start on counts.
   void set_offset(std::optional<uint64_t> copied) { sent_ = copied.value_or(size_at_start_); }
+  /// How many of them have been sent.
+  uint64_t offset() const { return sent_; }
   /// Sends what is new, in whole lines.
   void pump(Wire& wire);
   /// The ranks have ended for good. Whether all that they reported has been sent; to be called until
@@ -33,6 +37,8 @@ class NodeFigures {
   const std::string path_;
   const uint64_t size_at_start_;
   uint64_t sent_;
+  const std::string lock_path_;
+  Descriptor lock_;  ///< held while this node follows the folder
   Reports reports_;
 };
 

@@ -1,6 +1,7 @@
 #include "agent/ranks/python_exception.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <string_view>
 

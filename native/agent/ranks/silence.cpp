@@ -32,8 +32,7 @@ SilenceWatch::SilenceWatch(const RunFolder& folder, int ranks, double limit) : d
 
 bool SilenceWatch::look(double now) {
   if (!watches()) return false;
-  const bool is_first = !looked_;
-  looked_ = true;
+  const bool is_first = !watched_.has_looked();
   watched_.look(now);
   bool came = false;
   for (File& file : files_) {

@@ -44,7 +44,6 @@ class SilenceWatch {
   double limit_;
   std::vector<File> files_;  ///< the log of each rank, and then those with figures
   WatchedClock watched_;
-  bool looked_ = false;
   double newest_ = 0;  ///< seconds of watched_: when something came last
   double before_ = 0, longest_before_ = 0;
   bool spoke_ = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/run/folder/shared_files.h"
 #include "agent/system/clock.h"
 #include "common/error.h"
 #include "common/files.h"
@@ -96,7 +97,8 @@ void Collector::find_files() {
 void Collector::add(const EventPath& found) {
   const bool inside = found.path.starts_with(folder_.dir() + "/");
   Source source{EventFile(found.path), "", generation_, false};
-  source.ended = first_look_ && !inside && found.written < began_ - kBeforeSeconds;
+  source.ended = (first_look_ && !inside && found.written < began_ - kBeforeSeconds) ||
+                 (inside && SharedRecord(folder_).is_unchanged(named(found.path)));
   if (!source.ended) source.writer = writer_of(found);
   sources_.emplace(found.path, std::move(source));
   changed_ = true;

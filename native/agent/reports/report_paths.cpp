@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kDeepest = 8;
 constexpr size_t kMostEntries = 20'000;
-constexpr std::array<std::string_view, 6> kNoReports{"checkpoints", "logs", "gpus", "heartbeats", "exits", "processes"};
+constexpr std::array<std::string_view, 8> kNoReports{"checkpoints", "logs",      "gpus",   "heartbeats",
+                                                     "exits",       "processes", "mirror", "former"};
 
 class Search {
  public:

@@ -228,7 +228,7 @@ void Generation::kill_what_is_left(double now) {
     return hosts_.kill_programs(pending);
   }
   const bool all_gone = hosts_.kill_everything();
-  if (!all_gone && now - kill_at_ < unkillable_) return;
+  if (killing_.look(now) < unkillable_ && !all_gone) return;
   for (size_t index = 0; index < ranks_.size(); ++index) {  // nobody is left who could write a record
     if (ranks_[index].record) continue;
     if (!all_gone) unended_.push_back(static_cast<int>(index));
@@ -266,9 +266,10 @@ GenerationResult Generation::result(bool stop_requested) const {
   if (unended_.empty()) return result;
   // Its GPUs and ports are not free, and the next generation would wait for them for ever.
   result.worth_retrying = false;
-  result.reason = result.reason.value_or("stopped") + "; " + ranks_text(unended_) + " on " + hosts_text(unended_) +
-                  " could not be ended by SIGKILL in " + std::to_string(static_cast<int>(unkillable_)) +
-                  " s, as in a call of a driver or disk that hangs. That node may need a reboot";
+  result.unended = ranks_text(unended_) + " on " + hosts_text(unended_) + " could not be ended by SIGKILL in " +
+                   std::to_string(static_cast<int>(unkillable_)) +
+                   " s, as in a call of a driver or disk that hangs. That node may need a reboot";
+  result.reason = result.reason.value_or("stopped") + "; " + result.unended;
   return result;
 }
 

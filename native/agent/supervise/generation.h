@@ -13,6 +13,7 @@
 #include "agent/run/run_state.h"
 #include "agent/system/kill.h"
 #include "agent/system/spawn.h"
+#include "agent/system/watched_clock.h"
 
 namespace trainyard {
 
@@ -22,6 +23,7 @@ struct GenerationResult {
   int exit_code = 1;
   std::optional<std::string> reason;
   bool worth_retrying = false;  ///< not a user's mistake, so another generation may fare better
+  std::string unended;          ///< which ranks SIGKILL did not end, as a sentence; empty: none
 };
 
 /// What a generation tells its supervisor while it goes on.
@@ -132,7 +134,8 @@ class Generation {
   bool ending_ = false;
   bool stall_told_ = false, silence_told_ = false;
   double kill_at_ = 0;                       ///< monotonic seconds
-  const double unkillable_;                  ///< seconds from kill_at_
+  const double unkillable_;                  ///< seconds of killing_
+  WatchedClock killing_;                     ///< since the first SIGKILL for everything
   std::vector<int> unended_;                 ///< ranks that SIGKILL did not end
   double rescue_ends_ = 0;                   ///< monotonic seconds; 0: nothing was given up
   std::optional<ExitRecord> first_failure_;  ///< before we ended the others

@@ -299,7 +299,8 @@ GenerationResult Supervisor::with_stop_now(GenerationResult result) const {
   if (!stop_now() || result.kind != GenerationResult::Kind::failed) return result;
   result.kind = GenerationResult::Kind::stopped;
   result.exit_code = stop_code(stop_->mode);
-  result.reason = "stopped at once" + by_text(*stop_) + ", without saving its last steps";
+  result.reason = "stopped at once" + by_text(*stop_) + ", without saving its last steps" +
+                  (result.unended.empty() ? "" : "; " + result.unended);
   return result;
 }
 

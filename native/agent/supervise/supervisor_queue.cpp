@@ -65,8 +65,6 @@ bool Supervisor::begins() {
 
 /// run.json names the GPUs that the run has. After an error it can be called again.
 void Supervisor::begin_with(StartQueue& queue) {
-  gpu_locks_.add(queue.locks());
-  stand_guard();
   if (const auto taken = queue.gpus(); !taken.empty()) {
     Json run = parse_json(read_file(folder_.run()));
     if (spec_.nodes.empty()) run["gpus"] = spec_.gpus = taken.begin()->second;
@@ -79,6 +77,8 @@ void Supervisor::begin_with(StartQueue& queue) {
     }
     replace_file(folder_.run(), to_line(run) + "\n");
   }
+  gpu_locks_.add(queue.locks());  // last: a node that is lost before gives back what the queue holds
+  stand_guard();
   queue.begin();
   begun_ = monotonic_seconds();
   state_.started = now_seconds();

@@ -15,6 +15,7 @@ class WatchedClock {
     return seconds_;
   }
   double seconds() const { return seconds_; }
+  bool has_looked() const { return last_ >= 0; }
 
  private:
   static constexpr double kMostBetweenLooks = 5;

@@ -24,7 +24,7 @@ constexpr size_t kMostNamed = 20;
 
 /// `#` stands for digits, `*` for anything within one name. Each name may also end in .tmp-PID,
 /// which a write that was cut short leaves behind.
-constexpr std::array<std::string_view, 61> kFiles{"run.json",
+constexpr std::array<std::string_view, 62> kFiles{"run.json",
                                                   "about.json",
                                                   "state.json",
                                                   "stop.json",
@@ -63,6 +63,7 @@ constexpr std::array<std::string_view, 61> kFiles{"run.json",
                                                   "processes/gen-#-ended",
                                                   "processes/gen-#-given-up",
                                                   "nodes/probe.json",
+                                                  "nodes/figures.lock",
                                                   "nodes/*/command.json",
                                                   "nodes/*/join.json",
                                                   "nodes/*/join.state.json",
@@ -134,6 +135,7 @@ class Removal {
   Remains look() {
     clear("");
     finish_remains();
+    remains_.folder = !made_;
     return remains_;
   }
 

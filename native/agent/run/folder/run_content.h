@@ -37,7 +37,8 @@ enum class Others { stay, go };
 /// the first that cannot be removed.
 Remains remove_run_content(const RunFolder& folder, Others others = Others::stay);
 
-/// What it would leave; nothing is removed. Throws Error for a folder that cannot be read.
+/// What it would leave; nothing is removed. `folder`: whether the folder was not made for the run, so
+/// that Others::go changes nothing. Throws Error for a folder that cannot be read.
 Remains look_at_run_content(const RunFolder& folder);
 
 }  // namespace trainyard

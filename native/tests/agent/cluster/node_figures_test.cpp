@@ -1,4 +1,6 @@
 // What an own program reports on a node that is not the head comes to the head's figures.jsonl.
+#include "agent/join/node_figures.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -7,6 +9,7 @@
 #include "agent/system/clock.h"
 #include "common/files.h"
 #include "tests/agent/support/cluster_fixture.h"
+#include "tests/agent/support/relay.h"
 
 namespace trainyard::test {
 namespace {
@@ -60,13 +63,16 @@ TEST_F(NodeFiguresTest, OfOtherRanksNameTheirNode) {
 TEST_F(NodeFiguresTest, AreThereOnceWhereTheConnectionIsCut) {
   Json spec = spread_script(
       "if [ $PMI_RANK = 2 ]; then for step in 1 2 3 4 5 6 7 8; do echo \"{\\\"step\\\":$step,"
-      "\\\"loss\\\":$step}\" >> \"$TRAINYARD_RUN_DIR/metrics.jsonl\"; sleep 0.5; done; fi");
-  const std::string dir = start_spread(spec);
-  EXPECT_TRUE(eventually([&] { return !figures_of(dir).empty(); }));
-  const ProcessId join = second_join(dir);
-  ASSERT_TRUE(signal_process(join, SIGSTOP));
-  sleep_ms(1500);
-  ASSERT_TRUE(signal_process(join, SIGCONT));
+      "\\\"loss\\\":$step}\" >> \"$TRAINYARD_RUN_DIR/metrics.jsonl\"; sleep 0.8; done; fi");
+  const std::string dir = start(spec);
+  Relay relay(client_->call("run.joining", {{"dir", dir}})["port"]);
+  join_second(dir, "127.0.0.1", relay.port());
+  int cuts = 0;
+  EXPECT_TRUE(eventually([&] {
+    if (!figures_of(dir).empty()) cuts += relay.cut();
+    sleep_ms(300);
+    return cuts >= 3;
+  }));
   EXPECT_EQ(ended(dir)["phase"], "finished");
   Lines expected;
   for (int step = 1; step <= 8; ++step) {
@@ -75,7 +81,7 @@ TEST_F(NodeFiguresTest, AreThereOnceWhereTheConnectionIsCut) {
   EXPECT_EQ(figures_of(dir), expected);
 }
 
-TEST(HeadFigures, TakeNoLinesThatNoNodeSends) {
+TEST(HeadFigures, PassOverLinesThatAreNoFigures) {
   TemporaryFolder folder;
   HeadFigures figures(RunFolder(folder.path()), "gpu2");
   const Json line{{"tag", "loss"},   {"step", 1},    {"value", nullptr},         {"time", 5},
@@ -87,12 +93,35 @@ TEST(HeadFigures, TakeNoLinesThatNoNodeSends) {
   figures.take(message(100, good));
   EXPECT_EQ(figures.copied(), 100 + good.size());
   EXPECT_THROW(figures.take(message(100, good)), FieldError) << "a second time";
+  std::string odd = "no JSON\n";
   for (const char* field : {"tag", "step", "writer", "source", "generation"}) {
     Json wrong = line;
     wrong[field] = Json::array();
-    EXPECT_THROW(figures.take(message(100 + good.size(), to_line(wrong) + "\n")), FieldError) << field;
+    odd += to_line(wrong) + "\n";
   }
-  EXPECT_EQ(figures_of(folder.path()), Lines{"node gpu2:loss@1=null gpu2:metrics.jsonl"});
+  Json late = line;
+  late["step"] = 2;
+  late["time"] = 1.8e18;  // in nanoseconds, as time.time_ns() gives it
+  odd += to_line(late) + "\n";
+  figures.take(message(100 + good.size(), odd));
+  EXPECT_EQ(figures.copied(), 100 + good.size() + odd.size()) << "or the node sends them again and again";
+  EXPECT_EQ(figures_of(folder.path()),
+            (Lines{"node gpu2:loss@1=null gpu2:metrics.jsonl", "node gpu2:loss@2=null gpu2:metrics.jsonl"}));
+  HeadFigures others(RunFolder(folder.path()), "gpu3");
+  others.begin_at(7);
+  EXPECT_EQ(others.copied(), 7);
+}
+
+TEST(NodeFigures, OfOneFolderAreSentByOneNode) {
+  TemporaryFolder folder;
+  const RunFolder run(folder.path());
+  for (const char* host : {"gpu2", "gpu3"})
+    std::filesystem::create_directories(folder.file(std::string("nodes/") + host));
+  NodeFigures first(run, "gpu2"), second(run, "gpu3");
+  first.begin(1);
+  second.begin(1);
+  EXPECT_GT(first.pid(), 0);
+  EXPECT_LT(second.pid(), 0);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ TEST_F(DeleteTest, EverythingGoesWhereThatIsAskedForFromAFolderThatWasMadeForThe
   ASSERT_EQ(ended(dir)["phase"], "finished");
   const Json would = client_->call("run.delete", {{"dir", dir}, {"look", true}});
   EXPECT_EQ(would["stays"], Json({"checkpoints/mine/", "link", "out/"}));
+  EXPECT_EQ(would["folderStays"], false);
   EXPECT_TRUE(fs::exists(dir + "/run.json"));
   const Json gone = client_->call("run.delete", {{"dir", dir}, {"everything", true}});
   EXPECT_EQ(gone["stayCount"], 0);
@@ -81,6 +82,7 @@ TEST_F(DeleteTest, EverythingGoesWhereThatIsAskedForFromAFolderThatWasMadeForThe
   Json spec = command_spec("true", 1);
   spec["dir"] = own;
   ASSERT_EQ(ended(start(spec))["phase"], "finished");
+  EXPECT_EQ(client_->call("run.delete", {{"dir", own}, {"look", true}})["folderStays"], true);
   EXPECT_EQ(client_->call("run.delete", {{"dir", own}, {"everything", true}})["stays"], Json::array({"notes.txt"}));
   EXPECT_TRUE(fs::exists(own + "/notes.txt"));
 }

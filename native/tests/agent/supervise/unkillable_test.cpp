@@ -42,8 +42,8 @@ TEST(Generation, ThatCannotEndItsRanksEndsWithoutARestart) {
           {{"rank", 0}, {"host", "gpu2"}, {"pid", 1}, {"startTime", 1}, {"wrapper", {{"pid", 1}, {"startTime", 1}}}}));
   EXPECT_FALSE(generation.poll());
   ASSERT_TRUE(generation.all_started());
-  generation.end_because("node gpu3 was lost");
   const double begun = monotonic_seconds();
+  generation.end_because("node gpu3 was lost");
   EXPECT_TRUE(eventually([&] { return generation.poll(); }, 10));
   EXPECT_GE(monotonic_seconds() - begun, 2);
   signal_process(generation.mpiexec(), SIGKILL);
