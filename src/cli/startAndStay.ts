@@ -40,6 +40,10 @@ export async function startAndStay(
 class CtrlC {
   came = false;
   private readonly take = (): void => {
+    if (this.came) {
+      this.leave();
+      process.kill(process.pid, 'SIGINT'); // a second one ends the client
+    }
     this.came = true;
   };
 
@@ -64,7 +68,7 @@ async function stayWith(
   const { id, dir, before, note, warnings = [] } = started;
   printWarnings(context, warnings);
   const printer = makePrinter(context);
-  const details = await printStarted(context, printer, started);
+  const details = await printStarted(context, printer, started, ctrlC);
   if (note !== undefined) context.output.note(`trainyard: note: ${note}`);
   if (args.has('detach') && !ctrlC.came) {
     if (details.state?.phase === 'queued') {
@@ -105,11 +109,12 @@ async function stayWith(
   }
 }
 
-/** Says which run it is, also where its node is lost again: it goes on. */
+/** Says which run it is, also where its node is lost again: it goes on, also after Ctrl-C. */
 async function printStarted(
   context: Context,
   printer: RunPrinter,
   { id, dir }: StartedRun,
+  ctrlC: CtrlC,
 ): Promise<RunDetails> {
   try {
     const details = await (await context.node.client()).request('run.get', { dir });
@@ -117,6 +122,7 @@ async function printStarted(
     return details;
   } catch (error) {
     printer.run(id, dir, null);
+    if (ctrlC.came) context.output.note(`the run goes on. To stop it: trainyard stop ${id}`);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../core/base/errors.js';
-import { deleteRunFolders, deletionNotes, remainsOf } from '../../core/follow/deletion.js';
+import { deleteRunFolders, deletionNotes, ownFilesOf } from '../../core/follow/deletion.js';
 import type { NodePath } from '../../core/base/nodePath.js';
 import type { Context, Verb } from '../context.js';
 import { demandYes, yesFlag } from '../prompter.js';
@@ -58,9 +58,8 @@ export const deleteRun: Verb = {
 
 /** What of the program's own goes or stays with it; empty where there is nothing. */
 async function othersText(context: Context, dir: NodePath, everything: boolean): Promise<string> {
-  const { names, count } = await remainsOf(context.machine, dir);
-  if (count === 0) return '';
-  return everything
-    ? ` Your program's files there go too: ${names}.`
-    : ` Your program's files stay there: ${names}.`;
+  const { names, mayGo } = await ownFilesOf(context.machine, dir);
+  if (names === '') return '';
+  const all = everything && mayGo;
+  return ` Your program's files there ${all ? 'go too, on every node' : 'stay'}: ${names}.`;
 }

@@ -156,7 +156,7 @@ export const run: Verb = {
     await assertFlagsHere(context, typed);
     if (args.has('show-script')) return showScript(context, typed);
     const code = await codeOf(context, typed, args.value('code') ?? preset?.codeFolder);
-    const left = code || profile.kind === 'local' ? undefined : programOfFolder(args.rest, context.cwd);
+    const left = code || profile.kind === 'local' ? undefined : programOfFolder(typed.words, context.cwd);
     if (left !== undefined) {
       context.output.note(
         `${left} is not sent to the nodes, and has to be there. --code . sends this folder`,

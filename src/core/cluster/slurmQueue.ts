@@ -59,6 +59,8 @@ function lookOf({ mine, waiting, ended, records }: z.infer<typeof answerSchema>)
 /** The queue as it was seen last. */
 export class SlurmQueue {
   private last: Look | undefined;
+  /** The last look that nothing known before could stand in for. */
+  private failure: Look | undefined;
   private eagerUntil = 0;
   /** Jobs whose end was given to the record of their run, once. */
   private readonly kept = new Set<string>();
@@ -67,7 +69,7 @@ export class SlurmQueue {
 
   /** After something was asked of Slurm: what was seen before no longer counts. */
   expectChange(): void {
-    this.last = undefined;
+    this.last = this.failure = undefined;
     this.eagerUntil = Date.now() + eagerFor;
   }
 
@@ -99,11 +101,16 @@ export class SlurmQueue {
     const knows = last !== undefined && jobs.every((job) => last.jobs.has(job));
     if (knows && now - last.tried < pause) return last.look;
     const older = knows && now - last.at <= staleFor ? last : undefined;
+    const { failure } = this;
+    if (!older && failure && now - failure.at < pause && jobs.every((job) => failure.jobs.has(job))) {
+      return failure.look;
+    }
     const next: Look = {
       ...{ jobs: new Set(jobs), at: now, tried: now },
       look: this.ask(jobs).catch((error: unknown) => {
         if (!older) {
           if (this.last === next) this.last = last;
+          this.failure = next;
           throw error;
         }
         this.options.logger?.log('warn', `Slurm was not heard: ${String(error)}`);

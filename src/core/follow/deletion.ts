@@ -73,14 +73,19 @@ export async function deleteRunFolders(
   };
 }
 
-/**
- * What would stay in the run's folder on its head without `everything`, as `mine.pt, data/`, and how
- * many entries. AgentError.
- */
-export async function remainsOf(machine: Machine, dir: NodePath): Promise<{ names: string; count: number }> {
+/** What would stay in the run's folder on its head without `everything`. */
+export interface OwnFiles {
+  /** `mine.pt, data/`; empty where nothing would. */
+  names: string;
+  /** Whether `everything` removes them: the folder was made for the run. */
+  mayGo: boolean;
+}
+
+/** AgentError. */
+export async function ownFilesOf(machine: Machine, dir: NodePath): Promise<OwnFiles> {
   const client = await machine.node.client();
-  const { stays, stayCount } = await client.request('run.delete', { dir, look: true });
-  return { names: `${stays.join(', ')}${stayCount > stays.length ? ', …' : ''}`, count: stayCount };
+  const { stays, stayCount, folderStays } = await client.request('run.delete', { dir, look: true });
+  return { names: `${stays.join(', ')}${stayCount > stays.length ? ', …' : ''}`, mayGo: !folderStays };
 }
 
 /** Beside the head: the nodes of the run, its mirror, and what was its head before. */

@@ -44,8 +44,9 @@ export class RunsMonitor implements Disposable {
   /** What the last look at each profile found, by its name. */
   private readonly found = new Map<string, ProfileRuns>();
   private latest: readonly ProfileRuns[] = [];
-  /** The looks under way, by profile. */
-  private readonly looks = new Map<string, Promise<void>>();
+  private readonly looks = new Map<ClusterSession, Promise<void>>();
+  /** As they were listed last. */
+  private listedSessions: readonly ClusterSession[] = [];
   private timer: NodeJS.Timeout | undefined;
   private watchers = 0;
   /** Whether a profile was connected when they were listed last. */
@@ -84,13 +85,12 @@ export class RunsMonitor implements Disposable {
 
   /**
    * Looks now, at one profile or at all; a call while a look at a profile is under way waits for it
-   * and looks once more. Who names no profile does not wait long for one that is slow: what is
-   * found there comes later.
+   * and looks once more. Nobody waits long for one that is slow: what is found there comes later.
    */
   async refresh(only?: string): Promise<void> {
     const sessions = await this.listed();
-    if (only === undefined) await inTime(Promise.all(sessions.map((session) => this.lookAgain(session))));
-    else for (const session of sessions) if (session.profile.name === only) await this.lookAgain(session);
+    const wanted = sessions.filter(({ profile }) => only === undefined || profile.name === only);
+    await inTime(Promise.all(wanted.map((session) => this.lookAgain(session))));
   }
 
   /** Looks now, and reads this run anew although it is over. */
@@ -121,7 +121,7 @@ export class RunsMonitor implements Disposable {
   /** Looks at what no look is under way at. */
   private async lookAtIdle(): Promise<void> {
     for (const session of await this.listed()) {
-      if (!this.looks.has(session.profile.name)) void this.look(session);
+      if (!this.looks.has(session)) void this.look(session);
     }
   }
 
@@ -140,6 +140,7 @@ export class RunsMonitor implements Disposable {
     } catch (error) {
       this.latest = [{ profile: '', runs: [], problem: error }];
     }
+    this.listedSessions = sessions;
     const connected = sessions.filter(({ state }) => state.kind === 'connected');
     const looked = new Set(connected.map(({ profile }) => profile.name));
     this.connected = connected.length > 0;
@@ -150,24 +151,21 @@ export class RunsMonitor implements Disposable {
   }
 
   private async lookAgain(session: ClusterSession): Promise<void> {
-    const { name } = session.profile;
-    await this.looks.get(name);
-    await (this.looks.get(name) ?? this.look(session));
+    await this.looks.get(session);
+    await (this.looks.get(session) ?? this.look(session));
   }
 
   private look(session: ClusterSession): Promise<void> {
-    const { name } = session.profile;
     const look = this.lookAt(session).then((list) => {
-      this.looks.delete(name);
-      this.show(list);
+      this.looks.delete(session);
+      if (this.listedSessions.includes(session)) this.show(list); // else it was removed or replaced
       this.plan();
     });
-    this.looks.set(name, look);
+    this.looks.set(session, look);
     return look;
   }
 
   private show(list: ProfileRuns): void {
-    if (!this.latest.some(({ profile }) => profile === list.profile)) return; // it was removed meanwhile
     this.found.set(list.profile, list);
     this.latest = this.latest.map((each) => (each.profile === list.profile ? list : each));
     this.changes.fire([list]);

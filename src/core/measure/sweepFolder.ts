@@ -48,7 +48,7 @@ export async function openSweep(folder: string, asked: Sweep): Promise<Sweep> {
 export async function writeSweep(folder: string, sweep: Sweep, lease: Lease): Promise<void> {
   const host = await lease.lostTo();
   if (host !== undefined) {
-    const what = `another Trainyard on ${host} is at the sweep in ${folder}, since this one gave no sign for long`;
+    const what = `another Trainyard on ${host} took over the sweep in ${folder}, since this one gave no sign for long`;
     throw new UserError('preflight', what, 'Follow it there: runs that are under way go on');
   }
   await writePages(folder, {

@@ -152,9 +152,14 @@ export class Lease {
     }
   }
 
-  /** The host that took it over because no sign came; undefined while this side has it. */
+  /**
+   * The host that took it over because no sign came; `another machine` where that one is done
+   * already. Undefined while this side has it.
+   */
   async lostTo(): Promise<string | undefined> {
-    const maker = (await read(this.path))?.split(' ')[0] ?? '';
+    const text = await read(this.path);
+    if (text === undefined) this.taker ??= 'another machine';
+    const maker = text?.split(' ')[0] ?? '';
     if (maker !== '' && maker !== this.own) this.taker = maker;
     return this.taker === undefined ? undefined : (makerOf(this.taker)?.host ?? this.taker);
   }

@@ -6,8 +6,10 @@ import type { SshConfig } from '../config/config.js';
 import { failure } from '../base/failures.js';
 import type { Ssh2 } from '../library/loadSsh2.js';
 import { readKeyFile } from './keyFile.js';
-import { agentPatience } from './ownSshKeys.js';
 import type { Secrets } from './secrets.js';
+
+/** Milliseconds for an agent to list its keys: a locked one asks a person first. */
+const agentPatience = 30_000;
 
 /** The hash that ssh2 wants in a signature; undefined: the usual one of the key's type. */
 export type Hash = SigningRequestOptions['hash'];
@@ -29,16 +31,20 @@ export interface Identities {
   problems: string[];
 }
 
-/** UserError when the key that the profile names cannot be used, Cancelled. */
+/**
+ * UserError when the key that the profile names cannot be used, Cancelled. `patience`: milliseconds
+ * for each key agent.
+ */
 export async function loadIdentities(
   ssh2: Ssh2,
   config: SshConfig,
   secrets: Secrets,
   signal?: AbortSignal,
+  patience = agentPatience,
 ): Promise<Identities> {
   if (!config.methods.publickey) return { list: [], problems: [] };
   const problems: string[] = [];
-  const held = await agentKeys(ssh2, config, problems, signal);
+  const held = await agentKeys(ssh2, config, problems, patience, signal);
   const files: Identity[] = [];
   const used = new Set<AgentKey>();
   for (const path of config.identityFiles) {
@@ -63,9 +69,12 @@ async function agentKeys(
   ssh2: Ssh2,
   config: SshConfig,
   problems: string[],
+  patience: number,
   signal: AbortSignal | undefined,
 ): Promise<AgentKey[]> {
-  const lists = await Promise.all(config.agents.map((path) => keysOf(ssh2, path, problems, signal)));
+  const lists = await Promise.all(
+    config.agents.map((path) => keysOf(ssh2, path, problems, patience, signal)),
+  );
   return lists.flat();
 }
 
@@ -74,12 +83,13 @@ async function keysOf(
   ssh2: Ssh2,
   path: string,
   problems: string[],
+  patience: number,
   signal: AbortSignal | undefined,
 ): Promise<AgentKey[]> {
   const late = new AbortController();
   const timer = setTimeout(() => {
-    late.abort(new Error(`it listed no keys within ${agentPatience / 1000} s`));
-  }, agentPatience);
+    late.abort(new Error(`it listed no keys within ${patience / 1000} s`));
+  }, patience);
   try {
     const end = AbortSignal.any([late.signal, ...(signal ? [signal] : [])]);
     const { agent, keys } = await listedBy(ssh2, path, end);

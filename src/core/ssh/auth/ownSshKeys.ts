@@ -6,7 +6,7 @@ import type { SshConfig } from '../config/config.js';
 import { publicKeyOf } from './keyFile.js';
 
 /** Milliseconds that a key agent has for its list. */
-export const agentPatience = 2000;
+const agentPatience = 2000;
 /** Bytes of an answer; more is none of an agent's. */
 const mostBytes = 1 << 20;
 

@@ -1,7 +1,7 @@
 // Delete Run.
 import * as vscode from 'vscode';
 import type { RunArgument } from '../../../contributions.js';
-import { deleteRunFolders, deletionNotes, remainsOf } from '../../../core/follow/deletion.js';
+import { deleteRunFolders, deletionNotes, ownFilesOf } from '../../../core/follow/deletion.js';
 import { isOver, statusOf } from '../../../core/model/runStatus.js';
 import { errorWords } from '../../remedies.js';
 import { pickRun } from '../pick.js';
@@ -17,9 +17,8 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
   const title = await runTitle(ui.services, run);
   const backend = await ui.services.backend();
   const machine = await backend.machine(run.profile);
-  const remains = await remainsOf(machine, run.dir);
-  const others =
-    remains.count === 0 ? 'Other files there stay.' : `Your program's files there stay: ${remains.names}.`;
+  const { names, mayGo } = await ownFilesOf(machine, run.dir);
+  const others = names === '' ? 'Other files there stay.' : `Your program's files there stay: ${names}.`;
   const answer = await vscode.window.showWarningMessage(
     `Delete ${title}?`,
     {
@@ -27,7 +26,7 @@ export async function deleteRun(ui: Ui, given?: RunArgument): Promise<void> {
       detail: `Its checkpoints, metrics and logs in ${run.dir} go. ${others} This cannot be undone.`,
     },
     'Delete',
-    ...(remains.count === 0 ? [] : [everythingAnswer]),
+    ...(names !== '' && mayGo ? [everythingAnswer] : []),
   );
   if (answer === undefined) return;
   const client = await machine.node.client();

@@ -53,6 +53,12 @@ it('where Slurm gives no answer the last one serves all who ask, and the pause h
   expect(asked()).toBe(2);
   pass(300_000);
   await expect(queue.entries(entries)).rejects.toThrow('squeue gives no answer');
+  const failed = asked();
+  await expect(queue.entries(entries)).rejects.toThrow('squeue gives no answer');
+  expect(asked()).toBe(failed);
+  pass(60_000);
+  fails.now = false;
+  expect((await queue.entries(entries))[0]?.queue?.job).toBe('5');
 });
 
 it('a new job of which nothing could be heard leaves what is known of others', async () => {

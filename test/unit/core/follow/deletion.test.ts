@@ -5,7 +5,7 @@ import type { Machine } from '../../../../src/core/cluster/nodes/machine.js';
 import type { RunEntry } from '../../../../src/core/contracts/agentApi.js';
 import { AgentNode } from '../../../../src/core/agent/agentNode.js';
 import { localProfile } from '../../../../src/core/contracts/profileSchema.js';
-import { deleteRunFolders, deletionNotes, remainsOf } from '../../../../src/core/follow/deletion.js';
+import { deleteRunFolders, deletionNotes, ownFilesOf } from '../../../../src/core/follow/deletion.js';
 import { FakeAgent, type Request } from '../../support/fakeAgent.js';
 
 const remains = (...stays: string[]): object => ({
@@ -90,7 +90,7 @@ it('removes what the program wrote where that is asked for, and says before what
   const run = { nodes: ['gpu1', 'gpu2'].map((host) => ({ host })) } as RunEntry['run'];
   const machine = { node: head.node, nodes } as unknown as Machine;
   const dir = nodePath('/w/r');
-  expect(await remainsOf(machine, dir)).toEqual({ names: 'mine.pt', count: 1 });
+  expect(await ownFilesOf(machine, dir)).toEqual({ names: 'mine.pt', mayGo: false });
   await deleteRunFolders(machine, localProfile, { id: 'r', dir, run }, true);
   expect(head.agent.requests.map(({ method, params }) => [method, params])).toEqual([
     ['run.delete', { dir: '/w/r', look: true }],

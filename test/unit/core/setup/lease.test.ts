@@ -58,9 +58,22 @@ it('does not write over a sweep that another client has taken over', async () =>
   const lease = await holdSweep(folder, {});
   put('gpu9-0123abcd-1-1');
   writeFileSync(join(folder, sweepData), 'theirs');
-  await expect(writeSweep(folder, sweep, lease)).rejects.toThrow('another Trainyard on gpu9 is at the sweep');
+  await expect(writeSweep(folder, sweep, lease)).rejects.toThrow(
+    'another Trainyard on gpu9 took over the sweep',
+  );
   rmSync(maker()); // that one has ended
   await expect(writeSweep(folder, sweep, lease)).rejects.toThrow('gpu9');
   await lease.release();
   expect(readFileSync(join(folder, sweepData), 'utf8')).toBe('theirs');
+});
+
+it('does not write over a sweep that another client took over and ended meanwhile', async () => {
+  const sweep = { name: 'mine', trials: [] as unknown, metric: { name: 'loss', goal: 'min' } } as Sweep;
+  const lease = await holdSweep(folder, {});
+  rmSync(maker());
+  await expect(writeSweep(folder, sweep, lease)).rejects.toThrow(
+    'another Trainyard on another machine took over',
+  );
+  await lease.release();
+  expect(existsSync(join(folder, sweepData))).toBe(false);
 });

@@ -22,7 +22,7 @@ vi.mock('vscode', () => ({
 const run = { profile: 'lab', id: 'r', dir: nodePath('/w/runs/r') };
 
 /** What was closed, in this order; `refusal`: what the agent says instead of deleting. */
-async function closedBy(phase: Phase, refusal?: Error, stays: string[] = []): Promise<string[]> {
+async function closedBy(phase: Phase, refusal?: Error, stays: string[] = [], made = true): Promise<string[]> {
   const done: string[] = [];
   const closing = (what: string): { close: () => void } => ({ close: () => void done.push(what) });
   const request = (method: string, params: { look?: true; everything?: true }): Promise<object> => {
@@ -30,7 +30,7 @@ async function closedBy(phase: Phase, refusal?: Error, stays: string[] = []): Pr
       const details = { id: run.id, dir: run.dir, run: null, state: stateOf(phase), interrupted: false };
       return Promise.resolve({ ...details, files: {} });
     }
-    if (params.look) return Promise.resolve({ stays, stayCount: stays.length, folderStays: true });
+    if (params.look) return Promise.resolve({ stays, stayCount: stays.length, folderStays: !made });
     done.push(params.everything ? `${method} of everything` : method);
     if (refusal) return Promise.reject(refusal);
     return Promise.resolve({ stays: [], stayCount: 0, folderStays: false });
@@ -65,6 +65,8 @@ it("offers to delete the program's files too where there are some", async () => 
   expect(asked.detail).toContain("Your program's files there stay: mine.pt, out/.");
   asked.answer = 'Delete';
   expect(await closedBy('finished', undefined, ['mine.pt'])).toContain('run.delete');
+  await closedBy('finished', undefined, ['mine.pt'], false);
+  expect(asked.buttons).toEqual(['Delete']); // of a folder that was there before
   await closedBy('finished');
   expect(asked.buttons).toEqual(['Delete']);
 });
