@@ -7,13 +7,15 @@
 #include <cerrno>
 
 #include "agent/run/log_times.h"
+#include "agent/system/clock.h"
 #include "common/files.h"
 
 namespace trainyard {
 
 namespace {
 
-constexpr size_t kMost = 48 << 10;        // bytes of lines in one message
+constexpr size_t kMost = 48 << 10;  // bytes of lines in one message
+constexpr double kTrySeconds = 2;
 constexpr size_t kHighWater = 192 << 10;  // bytes waiting to be sent: no further lines above this
 
 Reports::Notice to_head(Wire& wire) {
@@ -32,15 +34,22 @@ NodeFigures::NodeFigures(const RunFolder& folder, const std::string& host)
       reports_(folder, "nodes/" + host + "/") {}
 
 void NodeFigures::begin(int generation) {
+  generation_ = generation;
+  follow();
+}
+
+void NodeFigures::follow() {
   if (!lock_) {
+    next_try_ = monotonic_seconds() + kTrySeconds;
     Descriptor lock(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return;
     lock_ = std::move(lock);  // where nothing can be locked, each node follows
   }
-  reports_.begin(generation);
+  reports_.begin(generation_);
 }
 
 void NodeFigures::pump(Wire& wire) {
+  if (generation_ > 0 && !lock_ && monotonic_seconds() >= next_try_) follow();
   reports_.look(to_head(wire));
   send_lines(wire);
 }

@@ -15,8 +15,9 @@ class NodeFigures {
  public:
   NodeFigures(const RunFolder& folder, const std::string& host);
 
-  /// Follows the run folder from now on, before the ranks of a generation start; unless another node,
-  /// which sees the same folder, follows it.
+  /// Follows the run folder from now on, before the ranks of a generation start; as long as another
+  /// node, which sees the same folder, does not. The process of an `agent join` that was killed
+  /// counts as one until it has ended.
   void begin(int generation);
   /// How many bytes of this node's figures the head has; nothing when it has never heard of this
   /// node, and then only what is found from this process's start on counts.
@@ -32,13 +33,16 @@ class NodeFigures {
   int pid() const { return reports_.pid(); }
 
  private:
+  void follow();
   void send_lines(Wire& wire);
 
   const std::string path_;
   const uint64_t size_at_start_;
   uint64_t sent_;
   const std::string lock_path_;
-  Descriptor lock_;  ///< held while this node follows the folder
+  Descriptor lock_;      ///< held while this node follows the folder
+  int generation_ = 0;   ///< 0: of none yet
+  double next_try_ = 0;  ///< monotonic seconds: to get the lock
   Reports reports_;
 };
 

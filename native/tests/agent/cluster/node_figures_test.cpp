@@ -1,7 +1,10 @@
 // What an own program reports on a node that is not the head comes to the head's figures.jsonl.
 #include "agent/join/node_figures.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <sstream>
 
@@ -117,11 +120,21 @@ TEST(NodeFigures, OfOneFolderAreSentByOneNode) {
   const RunFolder run(folder.path());
   for (const char* host : {"gpu2", "gpu3"})
     std::filesystem::create_directories(folder.file(std::string("nodes/") + host));
-  NodeFigures first(run, "gpu2"), second(run, "gpu3");
-  first.begin(1);
+  auto first = std::make_unique<NodeFigures>(run, "gpu2");
+  NodeFigures second(run, "gpu3");
+  first->begin(1);
   second.begin(1);
-  EXPECT_GT(first.pid(), 0);
+  EXPECT_GT(first->pid(), 0);
   EXPECT_LT(second.pid(), 0);
+  first.reset();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+  const Descriptor other(ends[0]);
+  Wire wire(Descriptor(ends[1]), Wire::Side::node, "key", "gpu3");
+  EXPECT_TRUE(eventually([&] {
+    second.pump(wire);
+    return second.pid() > 0;
+  })) << "once the first is gone";
 }
 
 }  // namespace
