@@ -108,7 +108,7 @@ class Target:
             make_private(self.root)
         lease = Lease(os.path.join(self.root, STAGE_NAME[1:]), "the data")
         # Who has the lease may ask this node for what it waits for itself, and is to ask another one.
-        lease.hold(lambda: self.held.tell(lambda: setattr(self.held, "waits", True)), params["makers"])
+        lease.hold(lambda: self.held.tell(lambda: setattr(self.held, "waits", True)), params.get("makers"))
         self.held.tell(lambda: setattr(self.held, "waits", False))
         try:
             with Beats(lease.renew):
