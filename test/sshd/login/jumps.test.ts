@@ -120,7 +120,7 @@ test('a jump host that is lost takes along what goes through it', async () => {
   expect(await text((await again.exec('echo back')).stdout)).toBe('back\n');
 });
 
-/** Answers no further connection: Linux drops what comes while nobody accepts those that wait. */
+/** Answers no further connection: Linux drops new ones once its queue of unaccepted ones is full. */
 const silentProgram = `
 import socket, sys
 server = socket.socket()
